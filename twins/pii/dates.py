@@ -13,7 +13,11 @@ EXCEL_EPOCH = 1899
 _TIME = r"(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?(?: ?[AaPp][Mm])?(?: ?(?:Z|UTC|[+-]\d{2}:?\d{2}))?)?"
 _YEAR_FIRST = re.compile(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})" + _TIME)
 _YEAR_LAST = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{2})" + _TIME)
-_COMPACT = re.compile(r"(\d{4})(\d{2})(\d{2})")
+_COMPACT = re.compile(
+    r"(\d{4})(\d{2})(\d{2})(?:T[0-2]\d[0-5]\d(?:[0-5]\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?"
+)
+_CLOCK = re.compile(r":|\dT\d")
+_MIDNIGHT = re.compile(r"[T ]00:?00(?::?00(?:[.,]0+)?)?")
 _DAY_MONTH = re.compile(
     r"(\d{1,2})(?:st|nd|rd|th|\.|er)?[ -](?:de )?([^\W\d_]{3,10})\.?(?: de)?[ ,-]{1,2}(\d{4}|\d{2})" + _TIME
 )
@@ -49,7 +53,7 @@ def year_of(value: str) -> int | None:
 
 def has_time_of_day(value: str) -> bool:
     """Whether a date says when on that day; midnight says nothing."""
-    return ":" in value and not re.search(r"[T ]00:00(?::00(?:[.,]0+)?)?", value)
+    return bool(_CLOCK.search(value)) and not _MIDNIGHT.search(value)
 
 
 def year_of_serial(number: float) -> int:

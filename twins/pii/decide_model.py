@@ -34,6 +34,9 @@ UNKNOWN, MORE_LIKELY = 0.2, 0.08
 HOUSES, MOST_HOUSES = 0.3, 20
 """Different numbers of houses for each different value, up to so many: what all have numbers a model."""
 
+FAMILIES = 0.85
+"""Share of values with a frequent family name of China or Korea, each of which is borne by many."""
+
 SOME_STREETS = 0.3
 """Share of values with the word for a street and a number, where the model sees addresses in others."""
 
@@ -74,12 +77,7 @@ def by_model(tally: Tally, *, doubtful: bool) -> Verdict | None:
         others += MARGIN
     if not (is_category or doubtful or tally.share("east") >= SOME):
         needed = _with_list(tally, needed)
-    if (
-        tally.share("east name") >= 0.85
-        and tally.different >= SOME
-        and person >= 0.25
-        and tally.scored >= FEWEST
-    ):
+    if _are_of_the_east(tally, person):
         return verdict(Kind.PERSON, 0.7, "Most values have the form of names of East Asia.", "east name")
     if (person >= needed and person >= others) or (tally.share("comma name") >= MOSTLY and person >= 0.3):
         return verdict(Kind.PERSON, min(0.9, person), "Most values look like people's names.", "comma name")
@@ -112,9 +110,18 @@ def _are_too_few(tally: Tally) -> bool:
 
 def _are_addresses(tally: Tally) -> bool:
     """The model sees them and many have a house of their own; or a third have street and number as well."""
-    if tally.mean("ADDRESS") >= 0.6 and _have_houses(tally):
+    if tally.mean("ADDRESS") >= 0.6 and _have_houses(tally) and len(tally.wordings) > 1:
         return True
     return tally.share("address") >= SOME_STREETS and tally.mean("ADDRESS") >= 0.4
+
+
+def _are_of_the_east(tally: Tally, person: float) -> bool:
+    """Nearly all with a frequent family name. In Latin letters the model takes them for towns, and the
+    list of names knows some of their words."""
+    if tally.share("latin name of east") >= MOSTLY and tally.distinct.count >= NUMEROUS:
+        return tally.known_share >= UNKNOWN
+    are_many = tally.different >= SOME and tally.scored >= FEWEST
+    return tally.share("east name") >= FAMILIES and are_many and person >= 0.25
 
 
 def _are_small_names(tally: Tally) -> bool:

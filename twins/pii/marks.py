@@ -65,7 +65,7 @@ _PERSON = re.compile(
     r"(?:sub|subj|subject|pat|patient|participant|pt|ptid|case|proband|person)[-_ ]?[A-Za-z]{0,6}\d{1,10}",
     re.IGNORECASE,
 )
-_HANDLE = re.compile(r"@[A-Za-z0-9_.]{2,30}")
+_HANDLE = re.compile(r"@[A-Za-z0-9_.]{2,30}|(?:live|skype|sip|xmpp|acct):[A-Za-z0-9_.@-]{2,60}")
 _MIXED = re.compile(
     r"(?=(?:[^\d]{0,20}\d){3})(?=[\W\d_]{0,64}[^\W\d_])[^\W_](?:[^\W_]|[_.\-/]){3,63}|"
     r"(?=[A-Z]*\d+[A-Z]+\d|\d*[A-Z]+\d+[A-Z])[A-Z\d]{7,24}|"
@@ -78,7 +78,7 @@ _ACCOUNT = re.compile(r"[a-z]{4,12}0\d")
 _JOINED = re.compile(r"[a-z]{2,30}(?:_[a-z]{2,30}){1,4}")
 """Words that a line joins: accounts are written so, and terms of a catalogue."""
 
-_GROUPED = re.compile(r"(?=(?:\D?\d){7})\d{1,8}(?:[ ./-]\d{1,8}){1,5}", re.ASCII)
+_GROUPED = re.compile(r"(?=(?:\D?\d){7})\d{1,12}(?:[ ./-]\d{1,12}){1,5}", re.ASCII)
 """Digits in groups that are no phrase of anything known: seven digits or more."""
 
 _THING_INSIDE = re.compile(
@@ -156,7 +156,7 @@ def marks_of(value: str) -> frozenset[str]:
     found += forms_of(value)
     if " " in value and is_organisation(value):
         found.append("organisation")
-    if "url" in found:
+    if "url" in found or _PROFILE.match(value):
         found += (
             ["profile"] if _PROFILE.search(value) else ["vocabulary"] if _VOCABULARY.search(value) else []
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from twins.pii.east_in_latin import has_family_in_latin
 from twins.pii.japan import is_frequent_name
 
 _STREETS_TEXT = """
@@ -81,6 +82,8 @@ _MINUTES = r"\d{1,2}(?:[.,]\d{1,8})?"
 _DEGREES = re.compile(
     rf"[NSEWO]? ?\d{{1,3}} ?° ?{_MINUTES} ?[′'’´] ?(?:{_MINUTES} ?(?:[″\"”]|''|′′)?)? ?[NSEWOZL]?|"
     rf"\d{{1,3}}[ :]{_MINUTES}[ :]{_MINUTES} ?[NSEW]|[NSEW] ?\d{{1,3}}[ :]{_MINUTES}(?:[ :]{_MINUTES})?|"
+    # open location codes, of squares of some metres
+    r"[23456789CFGHJMPQRVWX]{8}\+[23456789CFGHJMPQRVWX]{2,3}|"
     r"\d{1,3}(?:\.\d{1,8})? ?° ?[NSEW]|\d{6}(?:\.\d{1,3})?[NS]|\d{7}(?:\.\d{1,3})?[EW]",
     re.ASCII,
 )
@@ -95,10 +98,13 @@ def is_address(value: str) -> bool:
     return any(word in _STREETS or _STREET_ENDS.search(word) for word in words if not word.isdigit())
 
 
-# numbers of blocks, houses and floors behind characters of East Asia, and roads of Korea before them
-_EAST_ASIAN = re.compile(
+# numbers of blocks, houses and floors behind characters of East Asia, and roads of Korea before them;
+# streets that have numbers as well, as in Colombia: `Cra. 7 # 12-34`
+_BLOCKS = re.compile(
     r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af].{0,60}?"
-    r"(?:\d{1,5} ?(?:丁目|番|号|號|樓|楼|室|호|번지|座)|(?:로|길) ?\d)"
+    r"(?:\d{1,5} ?(?:丁目|番|号|號|樓|楼|室|호|번지|座)|(?:로|길) ?\d)|"
+    r"^[^\W\d_]{1,14}\.? ?\d{1,3} ?[A-Za-z]{0,3} ?(?:#|[Nn][o°º]\.?) ?\d{1,3} ?[A-Za-z]{0,3} ?-"
+    r" ?\d{1,3}(?!\d)"
 )
 
 
@@ -229,12 +235,14 @@ def is_sentence(value: str) -> bool:
 def forms_of(value: str) -> list[str]:
     """The names of the forms that a short value has."""
     found = [name for name, pattern in _FORMS if pattern.fullmatch(value)]
-    if _EAST_ASIAN.search(value):
+    if _BLOCKS.search(value):
         found += ["house number", "address"]
     elif has_house_number(value) and has_word(value):
         found += ["house number", "address"] if is_address(value) else ["house number"]
     if has_form_of_full_name(value):
         found.append("full name form")
+        if has_family_in_latin(value):
+            found.append("latin name of east")
     if _EAST.fullmatch(value):
         found += ["east", "east name"] if has_form_of_east_asia(value) else ["east"]
     if not value.isascii() and is_frequent_name(value):

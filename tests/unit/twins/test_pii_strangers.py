@@ -39,6 +39,7 @@ OF_INDIA = [
     for given in ("Bhavya", "Rhea", "Keshav", "Ishita", "Yash", "Dhruv")
     for family in ("Vyas", "Sharma", "Gupta", "Kapoor")
 ]
+CHINESE = ("Wang", "Li", "Zhang", "Chen", "Liu", "Huang", "Zhao")
 STREETS = ("Oak", "Maple", "Cedar", "Lincoln", "Chester", "Jackson", "Holly", "Park")
 DIGITS = "0123456789"
 
@@ -94,6 +95,32 @@ IDENTIFY = (
         ],
         Kind.ADDRESS,
     ),
+    (
+        "names of China in Latin letters, of which many repeat",
+        [f"{family} {given}" for family in CHINESE for given in ("Wei", "Xiaoming", "Yan", "Meiling")] * 3,
+        Kind.PERSON,
+    ),
+    (
+        "streets with numbers for names",
+        [f"{draw.choice(('Cra.', 'Cl.'))} {at} # {draw.randrange(9, 99)}-{at + 9}" for at in range(9, ROWS)],
+        Kind.ADDRESS,
+    ),
+    (
+        "open location codes",
+        [f"{some('23456789CFGHJMPQ', 8)}+{some('CFGHJM', 2)}" for _ in range(ROWS)],
+        Kind.COORDINATE,
+    ),
+    (
+        "personal pages without their scheme",
+        [f"linkedin.com/in/{GIVEN[at % 26]}-{at}" for at in range(ROWS)],
+        Kind.URL,
+    ),
+    ("accounts behind a scheme", [f"live:{given}{some(DIGITS, 2)}" for given in GIVEN], Kind.USERNAME),
+    (
+        "long numbers between single digits",
+        [f"0 {some(DIGITS, 3)} {some(DIGITS, 11)} {at % 9}" for at in range(ROWS)],
+        Kind.RECORD_ID,
+    ),
 )
 
 
@@ -133,6 +160,15 @@ HARMLESS = (
         "postcodes, of which some are long",
         [f"{at * 1237 % 10**5:05d}" for at in range(ROWS)]
         + ["84794-7637", "66269-8726", "72591-5669", "74897-9751", "60208-8369", "94889-3515", "98090-3675"],
+    ),
+    (
+        "moments without signs between",
+        [f"2023{1 + at % 12:02d}17T{at % 24:02d}{at % 60:02d}31" for at in range(ROWS)],
+    ),
+    ("days of a visit", [f"day {at}" for at in range(1, ROWS)]),
+    (
+        "towns in two syllables",
+        repeated(["Chang Chun", "Da Lian", "Wu Xi", "Bei Jing", "Nan Jing", "Kun Ming", "Ha Er Bin"]),
     ),
     ("wards of a town", repeated([f"Ward -{at}" for at in range(1, 11)])),
     ("offices", repeated(["U.S. Senate", "U.S. House", "Governor", "State House"])),
