@@ -27,7 +27,8 @@ _WHOLE = {
     "latlong",
     Kind.DATE_OF_BIRTH: "dob birthdate dateofbirth birthday bday born gebdat gebdatum gebdat geb "
     "datumgeboorte ddn fechanac "
-    "datanascita datenaissance birth geburtstag geburt",
+    "datanascita datenaissance birth geburtstag geburt "
+    "nacio nacido nacida nascido nascida nato nata ne nee geboren",
     Kind.AGE: "age leeftijd alter edad eta yob birthyear yearofbirth geboortejaar geburtsjahr "
     "anneenaissance annodinascita "
     "anonacimiento ageyears ageatvisit ageatscan",
@@ -204,7 +205,9 @@ category store shop branch
 """
 _THINGS_WITH_CODES = """
 sample specimen aliquot tube vial biopsy slide rack grant award funding contract checksum digest md5 sha1
-sha256 commit file probe monster beurs subsidie forderung
+sha256 commit file probe monster beurs subsidie forderung lot batch barcode gtin charge lote partita
+muestra amostra echantillon campione probka vzorek minta prove numune naytte партия партія партида проба
+образец 検体 標本 批号 样本 样品 검체 표본 로트
 """
 THINGS_WITH_CODES = frozenset(_THINGS_WITH_CODES.split())
 """Of these each has a code of its own, which tells no people apart."""

@@ -159,3 +159,18 @@ def test_keys_of_things_and_amounts_are_believed_where_the_header_says_so() -> N
     amounts = [str(10**7 + 1_237_331 * at % (9 * 10**7)) for at in range(ROWS)]
     assert seen("population", amounts).classification is Class.NONE
     assert seen("c1", amounts).classification is Class.DIRECT
+
+
+def test_codes_of_lots_and_samples_are_believed_in_further_languages(subtests: pytest.Subtests) -> None:
+    codes = [f"B{at % 7}-{at * 7919 % 10**5:05d}" for at in range(ROWS)]
+    assert seen("c1", codes).kind is Kind.RECORD_ID
+    for header in ("lote_reagente", "партия", "muestra", "échantillon", "próbka", "検体", "barcode"):
+        with subtests.test(header=header):
+            assert seen(header, codes).kind is Kind.CODE
+
+
+def test_a_day_under_a_word_for_born_is_one_of_birth(subtests: pytest.Subtests) -> None:
+    days = [f"{1 + at % 28} de marzo de {1940 + at * 37 % 60}" for at in range(ROWS)]
+    for header in ("nacio", "nascido", "née"):
+        with subtests.test(header=header):
+            assert seen(header, days).kind is Kind.DATE_OF_BIRTH
