@@ -136,6 +136,7 @@ def next_attempt(attempts: int, now: datetime) -> datetime | None:
 FACTS = frozenset(
     {
         "author",
+        "canceller",
         "currency",
         "dataset",
         "decision",
@@ -170,9 +171,12 @@ def check_facts(facts: Facts) -> dict[str, str | int]:
     return {name: value if isinstance(value, int) else str(value) for name, value in sorted(facts.items())}
 
 
+_UNNAMED = "a service"
+
+
 def service_named(service: str) -> str:
-    """The name of a service that submitted a job for somebody, as a fact of a notice."""
-    return service if _PLAIN.fullmatch(service) else "A service"  # an identity provider chose it: any text
+    """The name of a service that acted for somebody, as a fact of a notice."""
+    return service if _PLAIN.fullmatch(service) else _UNNAMED  # an identity provider chose it: any text
 
 
 @dataclass(frozen=True)
@@ -191,8 +195,13 @@ class Notice:
         said = {"dataset": "a data set", "project": "a project", "decision": "decided"}
         told = {name: str(value) for name, value in self.facts.items()}
         told["state"] = _DECIDED.get(told.get("state", ""), "was decided on")
+        if "canceller" in told:
+            told["state"] = f"was cancelled through {told['canceller']}"
         sentence = _SENTENCES[self.kind].format_map({**said, "percent": "80", "currency": "budget", **told})
-        return f"{sentence} {told['through']} submitted it in your name." if "through" in told else sentence
+        if "through" not in told:
+            return sentence
+        service = "A service" if told["through"] == _UNNAMED else told["through"]
+        return f"{sentence} {service} submitted it in your name."
 
     @property
     def path(self) -> str:

@@ -34,10 +34,17 @@ _TOLD = {
 
 
 def tell_of_move(
-    connection: sa.Connection, job_id: str, after: JobState, *, actor: Actor, by: str | None, now: datetime
+    connection: sa.Connection,
+    job_id: str,
+    after: JobState,
+    *,
+    actor: Actor,
+    by: str | None,
+    through: str | None,
+    now: datetime,
 ) -> None:
-    """The author learns of a decision and of the end, unless it is their own. Of a withdrawn data set
-    they learn once, and not for each job."""
+    """The author learns of a decision and of the end, unless it is their own, and not what a service did in
+    their name. Of a withdrawn data set they learn once, and not for each job."""
     if actor is Actor.WITHDRAWAL:
         return
     approved = after is JobState.QUEUED and actor is Actor.RIGHTS_HOLDER
@@ -47,11 +54,13 @@ def tell_of_move(
     wanted = sa.select(jobs.c.author, jobs.c.through, datasets.c.name)
     query = wanted.join(datasets, jobs.c.dataset_id == datasets.c.id)
     row = connection.execute(query.where(jobs.c.id == job_id)).one()
-    by = row.author if actor is Actor.DATA_USER else by
-    service = {} if row.through is None else {"through": service_named(row.through)}
+    if actor is Actor.DATA_USER:
+        by = None if through else row.author
+    services = {"through": row.through, "canceller": through}
+    named = {fact: service_named(service) for fact, service in services.items() if service is not None}
     notices.tell(
         connection, kind=kind, subject=job_id, to=[row.author], by=by, now=now, dataset=row.name, state=after,
-        **service,
+        **named,
     )  # fmt: skip
 
 
@@ -64,9 +73,10 @@ def tell_reviewers(
 
 
 def tell_of_low_budget(
-    connection: sa.Connection, *, cohort: str, dataset: str, by: str, now: datetime
+    connection: sa.Connection, *, cohort: str, dataset: str, by: str | None, now: datetime
 ) -> None:
-    """Once for each account, when so much of it is spent or set aside; called after each reservation."""
+    """Once for each account, when so much of it is spent or set aside; called after each reservation. `by` is
+    the person who made it, who is not told; None when a service did, in their name."""
     taken = accounts.c.spent + accounts.c.reserved
     low = sa.select(accounts).where(
         accounts.c.cohort == cohort,

@@ -84,7 +84,7 @@ def submit(
             now=now,
         )
         job_notices.tell_of_low_budget(
-            connection, cohort=dataset.cohort, dataset=dataset.name, by=author, now=now
+            connection, cohort=dataset.cohort, dataset=dataset.name, by=None if through else author, now=now
         )
     details = {"state": state, "answered_by": answer} | _service(through)
     audit.append(connection, at=now, actor=author, action="job.submit", subject=job_id, **details)
@@ -154,7 +154,7 @@ def move(
         ledger=row.ledger,
         **_service(through),
     )
-    job_notices.tell_of_move(connection, job_id, after, actor=actor, by=by, now=now)
+    job_notices.tell_of_move(connection, job_id, after, actor=actor, by=by, through=through, now=now)
     return True
 
 

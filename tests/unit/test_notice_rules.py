@@ -54,13 +54,15 @@ def test_no_notice_carries_a_reason_or_a_number_of_a_release(name: str):
 
 
 def test_a_service_is_named_whatever_a_provider_calls_it():
-    for service, named in (
-        ("workbench", "workbench"),
-        ("https://bench.example/", "A service"),
-        ("", "A service"),
+    for service, begins, named in (
+        ("workbench", "workbench", "workbench"),
+        ("https://bench.example/", "A service", "a service"),
+        ("", "A service", "a service"),
     ):
         notice = make_notice(dataset="heights", through=service_named(service))
-        assert notice.sentence.endswith(f"can be read. {named} submitted it in your name.")
+        assert notice.sentence.endswith(f"can be read. {begins} submitted it in your name.")
+        ended = make_notice(NoticeKind.JOB_DECIDED, state="CANCELLED", canceller=service_named(service))
+        assert ended.sentence == f"Your job on a data set was cancelled through {named}."
     assert make_notice(dataset="heights").sentence.endswith("can be read.")
 
 

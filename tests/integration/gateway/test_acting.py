@@ -22,7 +22,11 @@ from domain.acting import FOR_PEOPLE
 from domain.notice import NoticeKind
 from domain.states import Actor, JobState
 from gateway.oidc.faults import Fault
+from privacy.cost import Currency
+from privacy.loss import MICRO
 from store import jobs as stored
+from store import ledger
+from store import notices as stored_notices
 from store.account_tables import identities
 from store.notice_tables import notices
 from store.tables import audit_events, jobs
@@ -95,6 +99,31 @@ def test_what_becomes_of_the_job_reaches_the_person_with_the_name_of_the_service
     # whom it acts for sees it, and no one else by the same service
     assert ask(gateway, acting(issuer, **other), f"/jobs/{made}").status_code == 404
     assert ask(gateway, acting(issuer), f"/jobs/{made}").status_code == 200
+
+
+def test_what_it_did_in_their_name_reaches_the_person(gateway: Gateway, issuer: Issuer):
+    """What they did themself, a cancel or a job that leaves little of their share, is no news to them."""
+    assert ask(gateway, issuer.token()).status_code == 200
+    given_webhook(gateway.database, "https://ada.example/hook", datetime.now(UTC), name="ada-lovelace")
+    with gateway.database.transaction() as connection:
+        given_image(connection)
+        policy = policy_fields(data_users=["*"], approve_jobs=True)
+        for name in ("heights", "weights"):
+            given_dataset(connection, name=name, cohort=name, policy=policy)
+            share = {"cohort": name, "kind": "user", "holder": "ada-lovelace"}
+            ledger.open_account(connection, **share, currency=Currency.EPSILON, cap=MICRO)
+    own, service = issuer.token(), acting(issuer)
+    for dataset, submits, cancels in (("heights", own, own), ("weights", service, service)):
+        body = job_request_fields(dataset=dataset, epsilon="1")
+        made = ask(gateway, submits, f"/jobs/job-of-{dataset}", "PUT", json=body).json()["id"]
+        assert ask(gateway, cancels, f"/jobs/{made}/cancel", "POST").json()["state"] == "CANCELLED"
+    with gateway.database.reading() as connection:
+        told = {one.notice.kind: one.notice for one in stored_notices.of_user(connection, "ada-lovelace")}
+        assert connection.execute(sa.select(sa.func.count()).select_from(notices)).scalar_one() == len(told)
+    assert set(told) == {NoticeKind.BUDGET_LOW, NoticeKind.JOB_DECIDED}
+    assert {one.facts["dataset"] for one in told.values()} == {"weights"}
+    cancelled = f"Your job on weights was cancelled through {BENCH}. {BENCH} submitted it in your name."
+    assert told[NoticeKind.JOB_DECIDED].sentence == cancelled
 
 
 def test_what_it_may_not_do(gateway: Gateway, issuer: Issuer, subtests: pytest.Subtests):
