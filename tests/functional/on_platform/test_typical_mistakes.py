@@ -130,7 +130,7 @@ MISTAKES: tuple[tuple[str, Callable[[Desk], Answer], ExitCode, str], ...] = (
     ("NA where n/a is meant", lambda d: d.run(MEAN.replace(WRITES, 'file.write("mean_age\\nNA\\n")')),
      ExitCode.PIPELINE_FAILED,
      "What to do: NA is no number: write n/a where there is none. If there should be one, look at the names "
-     "of columns: R has NULL for one that is not there."),
+     'of columns: R has NULL for one that is not there, and reads n/a as a word without na.strings = "n/a".'),
     ("a library that is not there", lambda d: d.run("import torch\n" + MEAN), ExitCode.PIPELINE_FAILED,
      "What to do: The image host-python has no torch. Take an image that has it (`dpgate image list`), put "
      "it into the pipeline's folder, or ask for an image with it."),
