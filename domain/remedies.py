@@ -94,7 +94,8 @@ def _file(path: str, place: Place) -> str:
     if path.startswith("/tmp"):  # noqa: S108 - inside of a run
         return (
             f"There is no {path}: a run has a /tmp of its own, empty when it begins, and sees nothing of "
-            "your machine. Read below the first argument, which is the input."
+            "your machine. Read below the first argument, which is the input, and leave what another level "
+            "is to find below the second."
         )
     return f"There is no {path}. Of the input there are {_listed(list(place.tables))}."
 
@@ -166,7 +167,7 @@ _ARGUMENTS = (
 _LACKING: _Rules = tuple(
     (re.compile(pattern), sentence)
     for pattern, sentence in (
-        (r"\b(?:curl|wget): (?:command )?not found", _fixed(_NETWORK)),
+        (r"\b(?:curl|wget|ping|nc|ssh): (?:command )?not found", _fixed(_NETWORK)),
         (r"No module named ['\"]?([\w.]+)", _module),
         (r"there is no package called .?([\w.]+)", _module),
         (r"error while loading shared libraries: ([\w.+-]+)", _module),
@@ -174,7 +175,9 @@ _LACKING: _Rules = tuple(
         (r"([\w.+-]+): (?:command )?not found", _command),
         (
             r"Name or service not known|Temporary failure in name resolution|Network is unreachable|"
-            r"Could not resolve host|cannot resolve host|Address family not supported by protocol",
+            r"Could not resolve host|cannot resolve host|Address family not supported by protocol|"
+            # what curl and git say in the strict table; what a shell that is not bash, and pip, say
+            r"getaddrinfo\(\) thread failed to start|/dev/(?:tcp|udp)/|externally-managed-environment",
             _fixed(_NETWORK),
         ),
     )
@@ -205,7 +208,11 @@ _RULES: _Rules = tuple(
         ),
         (r"Read-only file system|Permission denied: '[^']+'|: Permission denied", _fixed(_WRITES)),
         (r"(?:can't open file|Fatal error: cannot open file) '([^']+)'", _script),
-        (r"No such file or directory: '([^']+)'|cannot open file '([^']+)'", _file),
+        (
+            r"No such file or directory: '([^']+)'|cannot open file '([^']+)'|"
+            r"(?m:^[\w.]+: (?:can't open '|cannot access ')?(/[^:'\n]+)'?: No such file or directory)",
+            _file,
+        ),
         (r"\[['\"]([^'\"]+)['\"]\][^\n]* not in index|KeyError: ['\"]([^'\"[]+)", _column),
         (r"None of \[Index\(\[['\"]([^'\"]+)|object '([^']+)' not found", _column),
         (r"undefined columns selected", _fixed("A column that it selects is not there: check its spelling.")),

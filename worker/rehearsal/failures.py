@@ -145,8 +145,10 @@ def _about_output(pipeline: Pipeline) -> str:
     for path, content in pipeline.contents.items():
         named = {found.decode("ascii", errors="replace") for found in written.findall(content)}
         for name in sorted(declared - named):
-            if near := difflib.get_close_matches(name, sorted(named - declared), n=1):
-                return f"{path} names {near[0]}, dpgate.yaml declares {name}: make them the same."
+            # without endings, which alone make any two look alike
+            others = {other.split(".")[0]: other for other in sorted(named - declared)}
+            if near := difflib.get_close_matches(name.split(".")[0], list(others), n=1):
+                return f"{path} names {others[near[0]]}, dpgate.yaml declares {name}: make them the same."
     files = ", ".join(output.file for output in pipeline.manifest.outputs)
     return f"It has to write {files} below its second argument, as a plain file, on every input."
 

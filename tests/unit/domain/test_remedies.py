@@ -17,6 +17,10 @@ SAID = (
     ("cp: setting permissions for '/out/t': Operation not supported", "What it copied has the mode"),
     ("PermissionError: [Errno 13] Permission denied: '/out/t/a'", "What it copied has the mode"),
     ("/pipeline/app.sh: line 1: wget: not found", "A run has no network."),
+    ("/pipeline/app.sh: 1: ping: not found", "A run has no network."),
+    ("curl: (6) getaddrinfo() thread failed to start", "A run has no network."),
+    ("app.sh: 1: cannot create /dev/tcp/192.0.2.1/80: Directory nonexistent", "A run has no network."),
+    ("error: externally-managed-environment\n\nhint: See PEP 668.", "A run has no network."),
     ("bash: line 3: curl: command not found", "A run has no network."),
     ("sh: 1: fslmaths: not found", "The image python-stats has no command fslmaths."),
     ("bash: line 1: jq: command not found", "The image python-stats has no command jq."),
@@ -84,6 +88,9 @@ SAID = (
     ("_tkinter.TclError: no display name and no $DISPLAY environment variable", "A run has no screen"),
     ("unable to open connection to X11 display ''", "A run has no screen"),
     ("No such file or directory: '/tmp/twin/people.csv'", "a run has a /tmp of its own"),
+    ("cat: /tmp/keep.tsv: No such file or directory", "what another level is to find below the second."),
+    ("cat: can't open '/tmp/keep.tsv': No such file or directory", "a run has a /tmp of its own"),
+    ("ls: cannot access '/data/bids': No such file or directory", "A run sees no /data/bids, nor anything"),
     ("usage: app.py bids_dir out level\nNo module named 'bids'", "has no bids"),
 )
 

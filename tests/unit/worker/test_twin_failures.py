@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from factories import make_pipeline, make_source
 
 from domain.errors import PipelineError
 from domain.model import parse
@@ -158,6 +159,18 @@ def test_a_script_that_ends_with_a_command_that_is_not_there_names_it() -> None:
     ended = RunDetail(Cause.START, 127, "group", 0.0, "/pipeline/app.sh: line 9: fslmaths: not found")
     said = why(ended, pipeline("sh", "/pipeline/app.sh"), Place("minimal", {}))
     assert "What to do: The image minimal has no command fslmaths." in said
+
+
+def test_a_file_of_nearly_the_declared_name_is_named_and_no_other() -> None:
+    ended = RunDetail(Cause.OUTPUT, 0, "group", 0.0, "")
+    for written, said in (
+        ("mean.csv", "main.py names mean.csv, dpgate.yaml declares means.csv: make them the same."),
+        ("means.tsv", "main.py names means.tsv, dpgate.yaml declares means.csv: make them the same."),
+        ("age.csv", "It has to write means.csv below its second argument"),  # alike in its ending alone
+    ):
+        source = make_source(path="main.py", content=f"open('/tmp/{written}', 'w')".encode())
+        app = make_pipeline(manifest=pipeline().manifest, sources=(source,))
+        assert f"What to do: {said}" in why(ended, app, PLACE)
 
 
 def test_of_an_app_that_says_it_succeeded_what_it_complained_of_is_told_too() -> None:
