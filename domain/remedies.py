@@ -139,6 +139,10 @@ _MATLAB = (
     "It calls a function of MATLAB that Octave does not have, in the innermost line of its own that is named "
     "here: readtable is one, textscan is there. Or name an image with MATLAB's runtime."
 )
+_STREAMS = (
+    "Names below /dev/fd, as bash makes for <(...) and >(...), /dev/stdin, /dev/stdout and /dev/stderr lead "
+    "nowhere: use a pipe, a file in /tmp, or the streams themselves (- or nothing, >&2 in a shell)."
+)
 _MEMORY = "It ran out of memory: raise resources.memory_mib in dpgate.yaml, or read less at once."
 _MISSING = (
     "n/a stands for a value that is missing: leave such cells out before you turn the others into numbers. "
@@ -206,11 +210,12 @@ _RULES: _Rules = tuple(
             r"/out/[^\n]*(?:Permission denied|Operation not supported)|Permission denied: '/out/",
             _fixed(_COPIED),
         ),
+        (r"/dev/(?:fd/\d|std(?:in|out|err)\b)", _fixed(_STREAMS)),
         (r"Read-only file system|Permission denied: '[^']+'|: Permission denied", _fixed(_WRITES)),
         (r"(?:can't open file|Fatal error: cannot open file) '([^']+)'", _script),
         (
             r"No such file or directory: '([^']+)'|cannot open file '([^']+)'|"
-            r"(?m:^[\w.]+: (?:can't open '|cannot access ')?(/[^:'\n]+)'?: No such file or directory)",
+            r"(?m:^[\w.]+: (?:can't open '|cannot (?:access|stat) ')?(/[^:'\n]+)'?: No such file or dir)",
             _file,
         ),
         (r"\[['\"]([^'\"]+)['\"]\][^\n]* not in index|KeyError: ['\"]([^'\"[]+)", _column),

@@ -90,6 +90,10 @@ SAID = (
     ("No such file or directory: '/tmp/twin/people.csv'", "a run has a /tmp of its own"),
     ("cat: /tmp/keep.tsv: No such file or directory", "what another level is to find below the second."),
     ("cat: can't open '/tmp/keep.tsv': No such file or directory", "a run has a /tmp of its own"),
+    (
+        "app.sh: line 9: /dev/fd/63: No such file or directory\ncp: cannot stat '/tmp/a'",
+        "Names below /dev/fd, as bash makes",
+    ),
     ("ls: cannot access '/data/bids': No such file or directory", "A run sees no /data/bids, nor anything"),
     ("usage: app.py bids_dir out level\nNo module named 'bids'", "has no bids"),
 )
