@@ -36,6 +36,7 @@ from dpgate.credentials import DEFAULT, credentials_file
 from dpgate.errors import DpgateError
 from dpgate.locked_key import ROUNDS, LockedKey, is_locked, lock, read, unlock
 from store.envelopes import key_id, sign
+from store.keys import write_once
 from worker.mandates import key_file
 
 DAYS = 365
@@ -223,18 +224,19 @@ class Custody:
     def _private(self) -> Ed25519PrivateKey:
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         path = self.folder / _KEY
+        if not path.exists():
+            key = Ed25519PrivateKey.generate()
+            if write_once(path, base64.b64encode(key.private_bytes_raw())):
+                return key
+        locked = self._locked()
         try:
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except FileExistsError:
-            locked = self._locked()
             raw = base64.b64decode(path.read_bytes()) if locked is None else self._opened(locked)
             return Ed25519PrivateKey.from_private_bytes(raw)
-        key = Ed25519PrivateKey.generate()
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(base64.b64encode(key.private_bytes_raw()))
-            file.flush()
-            os.fsync(file.fileno())
-        return key
+        except ValueError:
+            raise DpgateError(
+                f"{path} holds no whole key: put its copy back. If nothing was ever signed with it, as where "
+                "the disk was full when it was made, remove the file and run the same command again"
+            ) from None
 
     def _locked(self) -> LockedKey | None:
         path = self.folder / _KEY

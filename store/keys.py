@@ -155,14 +155,7 @@ class Keys:
 def create_keys(path: Path) -> None:
     """A fresh master key, unless there is one. Never overwrites: a lost key is lost data."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(secrets.token_bytes(KEY_BYTES))
-        file.flush()
-        os.fsync(file.fileno())
+    write_once(path, secrets.token_bytes(KEY_BYTES))
 
 
 def new_message_key() -> str:
@@ -191,19 +184,46 @@ def _read(path: Path) -> bytes:
     return path.read_bytes()
 
 
+def write_once(path: Path, content: bytes) -> bool:
+    """A key in a file that only its owner can read, whole or not at all, also on a full disk. False where
+    there is a file already: it stays."""
+    unfinished = _beside(path, content)
+    try:
+        os.link(unfinished, path)
+    except FileExistsError:
+        return False
+    finally:
+        os.unlink(unfinished)
+    _keep(path.parent)
+    return True
+
+
 def _replace(path: Path, content: bytes) -> None:
     """Whole or not at all."""
-    descriptor, unfinished = tempfile.mkstemp(prefix=_UNFINISHED, dir=path.parent)  # for its owner alone
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(unfinished, path)
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    os.replace(_beside(path, content), path)
+    _keep(path.parent)
+
+
+def _beside(path: Path, content: bytes) -> str:
+    """On the disk, under another name, for its owner alone; nothing of it is left where that fails."""
+    descriptor, unfinished = tempfile.mkstemp(prefix=_UNFINISHED, dir=path.parent)
     try:
-        os.fsync(folder)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException:
+        os.unlink(unfinished)
+        raise
+    return unfinished
+
+
+def _keep(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
     finally:
-        os.close(folder)
+        os.close(descriptor)
 
 
 def load_keys(path: Path) -> Keys:
@@ -218,4 +238,6 @@ def load_keys(path: Path) -> Keys:
         ) from None
     if stat.S_IMODE(mode) & 0o077:
         raise NotReady(f"the master key at {path} can be read by others; run: chmod 600 {path}")
+    if not master:
+        raise NotReady(f"the master key must have {KEY_BYTES} bytes, and {path} is empty: put its copy back")
     return Keys(master)
