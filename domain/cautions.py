@@ -164,16 +164,17 @@ def about_runs(
     values: Sequence[OutputValue], *, whole: Sequence[float], seen: BlocksSeen | None
 ) -> tuple[Caution, ...]:
     """What the twin's own runs say: of the whole twin's numbers, and of its blocks if they ran."""
-    found = _about_blocks(values, seen) if seen is not None and seen.blocks else ()
-    return (*_about_whole(values, whole), *found)
+    if seen is None or not seen.blocks:
+        return tuple(_about_whole(values, whole))
+    apart = about_size(values, whole=whole, means=seen.means)
+    return (*_about_whole(values, whole), *_about_blocks(values, seen), *apart)
 
 
 def about_size(
     values: Sequence[OutputValue], *, whole: Sequence[float], means: Sequence[float | None]
 ) -> tuple[Caution, ...]:
-    """Told by a run on the twin alone: of numbers that go with how many people there are, such as counts,
-    sums and p-values, what is released is the mean over blocks. Some mean just that, so nothing is refused.
-    """
+    """Of numbers that go with how many people there are, such as counts, sums and p-values, what is released
+    is the mean over blocks. Some mean just that, and say so."""
     apart = [
         f"{value.name} is {number:g}, and {mean:g}"
         for value, number, mean in zip(values, whole, means, strict=False)

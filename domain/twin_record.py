@@ -17,7 +17,7 @@ Count = Annotated[Whole, Field(ge=0)]
 
 class BlocksSeen(Model):
     """How the twin's blocks fared: how many ran, how many failed, and of the others, for each output, how
-    many gave a number outside its bounds and how many none."""
+    many gave a number outside its bounds and how many none, and the mean of their numbers."""
 
     blocks: Count
     """That ran on the twin."""
@@ -27,6 +27,8 @@ class BlocksSeen(Model):
     """For each output: blocks whose number was outside its bounds."""
     missing: tuple[Count, ...]
     """For each output: blocks that gave no number."""
+    means: tuple[Number | None, ...] = ()
+    """For each output: of the numbers of the blocks; null where none gave one. Empty where nobody took it."""
 
     @classmethod
     def of(cls, values: Sequence[OutputValue], blocks: Sequence[Block]) -> BlocksSeen:
@@ -38,14 +40,13 @@ class BlocksSeen(Model):
             failed=len(blocks) - len(ran),
             outside=tuple(sum(is_outside(value, number) for number in found) for value, found in pairs),
             missing=tuple(found.count(None) for found in columns),
+            means=tuple(_mean(found) for found in columns),
         )
 
 
-def means_of(blocks: Sequence[Block]) -> tuple[float | None, ...]:
-    """Of each output, over the blocks that gave it a number; None where none did."""
-    ran = [block for block in blocks if block is not None]
-    columns = [[number for number in column if number is not None] for column in zip(*ran, strict=True)]
-    return tuple(sum(column) / len(column) if column else None for column in columns)
+def _mean(column: Sequence[float | None]) -> float | None:
+    numbers = [number for number in column if number is not None]
+    return sum(number / len(numbers) for number in numbers) if numbers else None
 
 
 class TwinRecord(Model):
@@ -67,7 +68,8 @@ class TwinRecord(Model):
         if self.pipeline != pipeline:
             raise ValueError("on_twin is of another pipeline: run this one on the twin")
         lengths = {len(self.whole)}
-        lengths |= {len(self.seen.outside), len(self.seen.missing)} if self.seen else set()
+        if (seen := self.seen) is not None:
+            lengths |= {len(each) for each in (seen.outside, seen.missing, seen.means or self.whole)}
         if lengths != {values}:
             raise ValueError(f"on_twin must hold {values} numbers, one for each value")
 

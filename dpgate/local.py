@@ -20,7 +20,7 @@ from domain.outputs import values_of
 from domain.pipeline import Pipeline
 from domain.shape import Shape
 from domain.shape.table import stacked
-from domain.twin_record import BlocksSeen, means_of
+from domain.twin_record import BlocksSeen
 from dpgate.errors import DpgateError, PipelineFailed
 from dpgate.local_slots import open_local
 from privacy.mechanism import RunOutput
@@ -51,8 +51,7 @@ class TwinRun:
 
     `failures` say of blocks that failed how, and what to do; `provoked` the same of inputs that the twin does
     not happen to hold. `dropped` are files of the participant level that no group run gets to see, because
-    they are no person's; `means` are those of each output over the blocks, and `block_s` seconds of a block's
-    run on average.
+    they are no person's; `block_s` are seconds of a block's run on average.
     """
 
     pipeline_digest: str
@@ -65,7 +64,6 @@ class TwinRun:
     block_s: float = 0.0
     failures: tuple[Failure, ...] = ()
     provoked: tuple[Failure, ...] = ()
-    means: tuple[float | None, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -123,7 +121,6 @@ def run_on_twin(
         block_s=found.usual_s,
         failures=found.failures,
         provoked=also,
-        means=means_of([numbers_of(files, whole.shape) for files in found.outputs]),
     )
 
 

@@ -53,8 +53,8 @@ class LockedRuns(Model):
     """What a pipeline gave on the twin, run by run, in grid units; None for a run that failed.
 
     Only blocks have a block size, and only as many of them may be here as there was time for. `outside` and
-    `missing`: for each output in how many runs its number was outside the bounds, or not there; empty in
-    locks of before. `seconds` are those of one run on average.
+    `missing`: for each output in how many runs its number was outside the bounds, or not there; `means` of
+    its numbers; empty in locks of before. `seconds` are those of one run on average.
     """
 
     plan: PlanName
@@ -62,6 +62,7 @@ class LockedRuns(Model):
     outputs: Outputs
     outside: tuple[Whole, ...] = ()
     missing: tuple[Whole, ...] = ()
+    means: tuple[Number | None, ...] = ()
     seconds: Annotated[Number, Field(ge=0)] | None = None
 
     def seen(self, values: int) -> BlocksSeen:
@@ -71,6 +72,7 @@ class LockedRuns(Model):
             failed=self.outputs.count(None),
             outside=self.outside or (0,) * values,
             missing=self.missing or (0,) * values,
+            means=self.means,
         )
 
 

@@ -154,6 +154,7 @@ def run_and_lock(
                 outputs=found.block_outputs,
                 outside=found.seen.outside,
                 missing=found.seen.missing,
+                means=found.seen.means,
                 seconds=round(found.block_s, 3),
             ),
         ),
@@ -222,6 +223,7 @@ def run_more(
         outputs=found.outputs,
         outside=found.seen.outside,
         missing=found.seen.missing,
+        means=found.seen.means,
         seconds=round(found.seconds, 3),
     )
     more = lock.with_runs(runs)
@@ -265,7 +267,7 @@ def print_twin_run(pipeline: Pipeline, found: TwinRun, lock: Lock) -> None:
             "[yellow]No group run gets these files of the participant level, for they are no person's own: "
             f"{shown}{more}. Write below sub-XX/, or into files that begin with sub-XX_.[/]"
         )
-    print_cautions(values, whole=found.numbers, seen=found.seen, means=found.means)
+    print_cautions(values, whole=found.numbers, seen=found.seen)
     print_failures(found)
 
 
@@ -279,19 +281,12 @@ def print_failures(found: TwinRun) -> None:
         err.print(f"[yellow]  {plain(f'{failure.reason} {failure.fix}'.strip())}[/]", soft_wrap=True)
 
 
-def print_cautions(
-    values: Sequence[OutputValue],
-    *,
-    whole: Sequence[float],
-    seen: BlocksSeen,
-    means: Sequence[float | None],
-) -> None:
-    """What would keep a job from being submitted; and what would not: a few blocks that failed, or that gave
-    other numbers than the whole twin."""
-    from domain.cautions import about_runs, about_size
+def print_cautions(values: Sequence[OutputValue], *, whole: Sequence[float], seen: BlocksSeen) -> None:
+    """What would keep a job from being submitted; and a few blocks that failed, which would not."""
+    from domain.cautions import about_runs
 
     cautions = about_runs(values, whole=whole, seen=seen)
-    for caution in (*cautions, *about_size(values, whole=whole, means=means)):
+    for caution in cautions:
         err.print(f"[yellow]{plain(caution)}[/]")
     if seen.failed and not cautions:
         err.print(f"[yellow]{seen.failed} of {seen.blocks} blocks failed; try larger blocks.[/]")

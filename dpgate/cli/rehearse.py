@@ -112,6 +112,7 @@ def _locked_runs(found: Rehearsal, runs: TwinRuns, values: Sequence[OutputValue]
         outputs=in_units(runs.blocks, grids),
         outside=seen.outside,
         missing=seen.missing,
+        means=seen.means,
     )
     others: dict[PlanName, tuple[Numbers, ...]] = {
         "half_samples": runs.half_samples,
@@ -127,7 +128,7 @@ def print_rehearsal(pipeline: Pipeline, found: Rehearsal) -> None:
     from domain.model import parse
     from domain.outputs import values_of
     from domain.rehearsal import TwinRuns
-    from domain.twin_record import BlocksSeen, means_of
+    from domain.twin_record import BlocksSeen
 
     runs = parse(TwinRuns, found.runs, within="rehearsal")
     values = values_of(pipeline.manifest, runs.shape)
@@ -137,8 +138,7 @@ def print_rehearsal(pipeline: Pipeline, found: Rehearsal) -> None:
     out.print(f"Longest run {runs.seconds:.2f} s. The output's shape is locked; go on with dpgate preview.")
     if unable := (found.raw.get("preview") or {}).get("unable_sampled"):
         err.print(f"[yellow]{plain(unable)}[/]")
-    seen, means = BlocksSeen.of(values, runs.blocks), means_of(runs.blocks)
-    print_cautions(values, whole=runs.numbers, seen=seen, means=means)
+    print_cautions(values, whole=runs.numbers, seen=BlocksSeen.of(values, runs.blocks))
     if runs.said.strip():
         out.print(plain(runs.said.strip()))
 

@@ -18,6 +18,8 @@ WRITES = 'file.write("mean_age\\n%s\\n" % (sum(ages) / len(ages)))'
 FEW = MEAN.replace("ages = [", "if len(rows) < 5:\n    raise SystemExit('too few people')\nages = [")
 CROSSED = [{"file": "result.csv", "values": [{"name": "mean_age", "lower": 100, "upper": 0}]}]
 UNIT = [{"file": "result.csv", "values": [{"name": "mean_age", "lower": 0, "upper": 1}]}]
+COUNT = MEAN.replace("(sum(ages) / len(ages))", "len(ages)")
+PEOPLE = [{"file": "result.csv", "values": [{"name": "people", "lower": 0, "upper": 12}]}]
 
 TABBED_MEAN = MEAN.replace(WRITES, 'file.write("mean_age\\n41,5\\n")').replace("result.csv", "result.tsv")
 TABBED = [{"file": "result.tsv", "values": [{"name": "mean_age", "lower": 0, "upper": 100}]}]
@@ -107,6 +109,10 @@ MISTAKES: tuple[tuple[str, Callable[[Desk], Answer], ExitCode, str], ...] = (
      "4 of 4 blocks of the twin failed, and so will those of the data: such a run counts as the middle of "
      "the bounds, and is paid for. Mend the pipeline so that it copes with few people, or take larger "
      "blocks."),
+    ("a count of people", lambda d: d.ran(COUNT, "--epsilon", 1, outputs=PEOPLE), ExitCode.USAGE,
+     "On the whole twin people is 12, and 3 on average over its blocks; what is released is near the second, "
+     "since the pipeline runs on blocks alone. Of a count or a sum write the share or the mean, or ask a "
+     "trusted query for it."),
     ("blocks too large", lambda d: d.submit("--epsilon", 1, "--block-size", 500), ExitCode.USAGE,
      "block size: a data set of nominal size 12 does not fill 2 blocks of 500. Use 6 or less."),
     ("bounds the wrong way round", lambda d: d.run(outputs=CROSSED), ExitCode.USAGE,

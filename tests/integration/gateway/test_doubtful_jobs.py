@@ -80,6 +80,10 @@ def test_what_the_client_saw_on_the_twin_is_looked_at(heights: Gateway) -> None:
     assert put(heights, job(epsilon="5", on_twin=record())).status_code == 201
     (failed,) = sentences(put(heights, job(epsilon="4", on_twin=record(failed=2)), "doubtful-2"))
     assert failed.startswith("2 of 6 blocks of the twin failed")
+    (size,) = sentences(put(heights, job(epsilon="4", on_twin=record(means=[9.8])), "doubtful-2"))
+    assert size.startswith("On the whole twin mean_age is 41, and 9.8 on average over its blocks")
+    few = record(means=[9.8, 9.8])
+    assert put(heights, job(epsilon="4", on_twin=few), "doubtful-2").status_code == 422
     (noise,) = sentences(put(heights, job(epsilon="0.1", on_twin=record()), "doubtful-2"))
     assert noise.startswith("The noise on mean_age exceeds half of the range")
     other = {**record(), "pipeline": "sha256:" + "0" * 64}

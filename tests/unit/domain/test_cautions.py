@@ -13,7 +13,6 @@ from domain.cautions import (
     about_job,
     about_request,
     about_runs,
-    about_size,
     about_time,
     check_use,
 )
@@ -23,7 +22,7 @@ from domain.model import parse
 from domain.pipeline import OutputValue
 from domain.query import QueryRequest
 from domain.training import TrainingRequest
-from domain.twin_record import BlocksSeen, TwinRecord, means_of
+from domain.twin_record import BlocksSeen, TwinRecord
 
 HEIGHT = OutputValue(name="height", lower=140, upper=210)
 SHARE = OutputValue(name="share", lower=0, upper=1)
@@ -59,7 +58,8 @@ def test_more_than_a_fifth_of_the_blocks_is_told(bad: Any, words: str) -> None:
 
 
 def test_a_number_at_a_bound_is_inside() -> None:
-    assert said([(140.0, 0.0), (210.0, 1.0)] * 10, whole=(210.0, 1.0)) == []
+    for bound in ((140.0, 0.0), (210.0, 1.0)):
+        assert said([bound] * 10, whole=bound) == []
 
 
 def test_the_whole_twin_outside_its_bounds_is_told() -> None:
@@ -69,20 +69,21 @@ def test_the_whole_twin_outside_its_bounds_is_told() -> None:
 
 
 def test_a_count_is_told_to_come_out_as_that_of_a_block() -> None:
-    blocks: list[Any] = [(150.0, 0.5), None, (152.0, None)]
-    assert means_of(blocks) == (151.0, 0.5)
-    assert means_of([None]) == ()
-    assert about_size(VALUES, whole=(165.0, 0.5), means=means_of(blocks)) == ()  # a fifth of 70 is borne
-    (caution,) = about_size(VALUES, whole=(165.1, 0.5), means=means_of(blocks))
-    assert str(caution).startswith("On the whole twin height is 165.1, and 151 on average over its blocks")
-    assert "ask a trusted query" in caution.fix
-    assert about_size(VALUES, whole=(1651, 0.5), means=means_of(blocks)) == ()  # said in other words
-    assert about_size(VALUES, whole=WELL, means=()) == ()
+    blocks: list[Any] = [(150.0, 0.5), None, None, (152.0, None)] + [(151.0, 0.5)] * 6
+    assert said(blocks, whole=(165.0, 0.5)) == []  # a fifth of 70 is borne
+    (caution,) = said(blocks, whole=(165.1, 0.5))
+    assert caution.startswith("On the whole twin height is 165.1, and 151 on average over its blocks")
+    assert "ask a trusted query" in caution
+    (other,) = said(blocks, whole=(1651, 0.5))
+    assert "outside its bounds" in other, "that alone"
+    untold = BlocksSeen.of(VALUES, blocks).model_copy(update={"means": ()})  # as locks of before say it
+    assert about_runs(VALUES, whole=(165.1, 0.5), seen=untold) == ()
 
 
 def test_failed_blocks_are_no_missing_numbers() -> None:
     seen = BlocksSeen.of(VALUES, [None, WELL, (150.0, None)])
-    assert seen == BlocksSeen(blocks=3, failed=1, outside=(0, 0), missing=(0, 1))
+    assert seen == BlocksSeen(blocks=3, failed=1, outside=(0, 0), missing=(0, 1), means=(160.0, 0.5))
+    assert BlocksSeen.of(VALUES, [None]).means == (None, None)
 
 
 def about(epsilon: str, **mechanism: Any) -> list[str]:
