@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
+from functools import partial
 
 from pydantic import BaseModel, Field
 
@@ -15,6 +16,7 @@ from domain.project import Ask, Grant, GrantState, Project, Reason, Terms
 from store import granting, grants, projects
 from store.database import Database
 from store.ledger import Account
+from store.spoilt import all_but_spoilt
 
 Shares = Mapping[str, Sequence[Account]]
 
@@ -50,10 +52,11 @@ class GrantView(BaseModel):
 def list_asks(database: Database, user: User) -> list[GrantView]:
     now = datetime.now(UTC)
     with database.reading() as connection:
-        return [
-            GrantView.of(grant, projects.get(connection, grant.project), {}, now)
-            for grant in grants.waiting_asks(connection, user)
-        ]
+
+        def view(grant: Grant) -> GrantView:
+            return GrantView.of(grant, projects.get(connection, grant.project), {}, now)
+
+        return all_but_spoilt(partial(view, grant) for grant in grants.waiting_asks(connection, user))
 
 
 @needs(Permission.PROJECT_READ)

@@ -8,12 +8,14 @@ import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 import sqlalchemy as sa
 
 from domain.errors import Conflict, InvalidRequest, NotFound
 from domain.notice import CHOOSABLE, Channel, NoticeKind, NoticeState
 from store.notice_tables import email_addresses, muted_notices, notices, webhooks
+from store.spoilt import readable, reads
 from store.tables import users
 from store.users import hash_of
 
@@ -108,7 +110,12 @@ def confirm(connection: sa.Connection, name: str, code: str, now: datetime) -> N
 def list_webhooks(connection: sa.Connection, name: str) -> list[Webhook]:
     query = sa.select(webhooks).where(webhooks.c.name == name, _works(webhooks.c.name))
     rows = connection.execute(query.order_by(webhooks.c.created_at, webhooks.c.id))
-    return [Webhook(row.id, row.url, row.created_at) for row in rows]
+    return readable(_webhook, rows)
+
+
+@reads("webhook")
+def _webhook(row: sa.Row[Any]) -> Webhook:
+    return Webhook(row.id, row.url, row.created_at)
 
 
 def get_webhook(connection: sa.Connection, name: str, webhook_id: str) -> Webhook:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -16,7 +16,7 @@ from alembic.config import Config
 from alembic.script.revision import ResolutionError
 from alembic.util import CommandError
 from psycopg.abc import Buffer
-from psycopg.types.datetime import TimestamptzLoader
+from psycopg.types.datetime import DateLoader, TimestamptzLoader
 from sqlalchemy import event
 from sqlalchemy.dialects import postgresql, sqlite
 
@@ -63,7 +63,7 @@ class Database:
         if self.is_sqlite:
             _tune_sqlite(self.engine, busy_s=SQLITE_BUSY_S if patience_s is None else patience_s)
             return
-        _read_every_instant(self.engine)
+        _read_every_time(self.engine)
         if patience_s is not None:
             _end_statements(self.engine, after_s=patience_s)
 
@@ -140,6 +140,42 @@ class _Instant(TimestamptzLoader):
             return Broken()
 
 
+class _Day(DateLoader):
+    """The same of days."""
+
+    def load(self, data: Buffer) -> Any:
+        try:
+            return super().load(data)
+        except psycopg.DataError:
+            return Broken()
+
+
+def _or_broken(read: Callable[[Any], Any] | None) -> Callable[[Any], Any]:
+    assert read is not None
+
+    def read_or_broken(value: Any) -> Any:
+        try:
+            return read(value)
+        except (ValueError, TypeError):
+            return Broken()
+
+    return read_or_broken
+
+
+class _InstantAsText(sqlite.DATETIME):
+    """SQLite keeps it as text, which may be none of an instant."""
+
+    def result_processor(self, *named: Any) -> Callable[[Any], Any]:
+        return _or_broken(super().result_processor(*named))
+
+
+class _DayAsText(sqlite.DATE):
+    """The same of days."""
+
+    def result_processor(self, *named: Any) -> Callable[[Any], Any]:
+        return _or_broken(super().result_processor(*named))
+
+
 @contextmanager
 def _foreign_keys_off(connection: sa.Connection) -> Iterator[None]:
     """On SQLite a migration puts a new table in an old one's place, and checks the keys at its end."""
@@ -180,10 +216,11 @@ def insert_once(connection: sa.Connection, table: sa.Table, values: dict[str, An
     return connection.execute(insert.execution_options(preserve_rowcount=True)).rowcount == 1
 
 
-def _read_every_instant(engine: sa.Engine) -> None:
+def _read_every_time(engine: sa.Engine) -> None:
     @event.listens_for(engine, "connect")
     def _on_connect(connection: Any, _record: Any) -> None:
         connection.adapters.register_loader("timestamptz", _Instant)
+        connection.adapters.register_loader("date", _Day)
 
 
 def _end_statements(engine: sa.Engine, *, after_s: int) -> None:
@@ -194,6 +231,9 @@ def _end_statements(engine: sa.Engine, *, after_s: int) -> None:
 
 
 def _tune_sqlite(engine: sa.Engine, *, busy_s: int) -> None:
+    times = {sa.DateTime: _InstantAsText, sa.Date: _DayAsText}
+    engine.dialect.colspecs = {**engine.dialect.colspecs, **times}
+
     @event.listens_for(engine, "connect")
     def _on_connect(connection: Any, _record: Any) -> None:
         connection.isolation_level = None  # the begin below is ours

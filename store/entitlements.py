@@ -22,6 +22,7 @@ from store import audit, projects, vouching
 from store.database import insert_once
 from store.entitlement_tables import entitled, entitled_members
 from store.entitlement_tables import entitlement_rules as rules
+from store.spoilt import readable, reads
 from store.tables import datasets, users
 
 _RULE = tuple(EntitlementRule.model_fields)
@@ -99,7 +100,7 @@ def listed(connection: sa.Connection, gives: Iterable[Right], about: str | None 
     for row in connection.execute(holders.order_by(entitled.c.name)):
         if needed[row.rule] in (None, row.role):
             names[row.rule].append(row.name)
-    return [Standing(_rule(row), tuple(names[row.number])) for row in found]
+    return readable(lambda row: Standing(_rule(row), tuple(names[row.number])), found)
 
 
 def matching(
@@ -213,5 +214,6 @@ def _subject(connection: sa.Connection, rule: EntitlementRule) -> str:
     return found or f"entitlement:{rule.id}"
 
 
+@reads("entitlement rule")
 def _rule(row: sa.Row[Any]) -> EntitlementRule:
     return EntitlementRule(**{name: row._mapping[name] for name in _RULE})

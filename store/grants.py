@@ -22,6 +22,7 @@ from store import allotments, projects
 from store.ledger import Account
 from store.project_tables import grants, project_members
 from store.project_tables import projects as project_rows
+from store.spoilt import readable, reads
 from store.tables import datasets, jobs
 
 _STANDS = {
@@ -78,7 +79,7 @@ def of_project(connection: sa.Connection, project: str, user: User) -> list[Gran
     query = sa.select(grants).where(grants.c.project == project).order_by(grants.c.dataset)
     if user.role is Role.RIGHTS_HOLDER:
         query = query.where(grants.c.dataset.in_(_owned(user)))
-    return [_grant(row) for row in connection.execute(query)]
+    return readable(_grant, connection.execute(query))
 
 
 def waiting_asks(connection: sa.Connection, user: User) -> list[Grant]:
@@ -89,7 +90,7 @@ def waiting_asks(connection: sa.Connection, user: User) -> list[Grant]:
         .where(grants.c.state == GrantState.ASKED, project_rows.c.closed_at.is_(None))
         .where(grants.c.dataset.in_(_owned(user)))
     )
-    return [_grant(row) for row in connection.execute(query.order_by(grants.c.asked_at, grants.c.number))]
+    return readable(_grant, connection.execute(query.order_by(grants.c.asked_at, grants.c.number)))
 
 
 def get_visible(connection: sa.Connection, project: str, dataset: str, user: User) -> Grant:
@@ -176,6 +177,7 @@ def _owned(user: User) -> sa.Select[str]:
     return sa.select(datasets.c.name).where(datasets.c.owner == user.name)
 
 
+@reads("grant", by="dataset")
 def _grant(row: sa.Row[Any]) -> Grant:
     fields = row._mapping
     return Grant(

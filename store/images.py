@@ -13,6 +13,7 @@ from domain.image import ImageKind, ImageState, SyscallTable
 from domain.refusals import admission
 from domain.states import JobState, is_terminal
 from store.database import insert_once
+from store.spoilt import readable, reads
 from store.tables import images, jobs
 
 
@@ -159,7 +160,7 @@ def approved(connection: sa.Connection, name: str) -> Image:
 
 def listed(connection: sa.Connection) -> list[Image]:
     query = sa.select(images).order_by(images.c.name, images.c.created_at)
-    return [_image(row) for row in connection.execute(query)]
+    return readable(_image, connection.execute(query))
 
 
 def _unfinished(connection: sa.Connection, digest: str) -> int:
@@ -182,6 +183,7 @@ def _find(connection: sa.Connection, digest: str) -> Image | None:
     return None if row is None else _image(row)
 
 
+@reads("image", by="digest")
 def _image(row: sa.Row[Any]) -> Image:
     fields = dict(row._mapping)
     fields["kind"] = ImageKind(fields["kind"])

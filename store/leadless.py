@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 import sqlalchemy as sa
 
@@ -12,6 +13,7 @@ from domain.errors import Conflict, NotFound
 from domain.project import Project, subject_of_project
 from store import audit, projects, users
 from store.project_tables import projects as project_rows
+from store.spoilt import all_but_spoilt
 from store.tables import users as user_rows
 
 
@@ -33,7 +35,8 @@ def leadless(connection: sa.Connection, *, now: datetime) -> list[Leadless]:
         .order_by(project_rows.c.name)
     )
     gone = users.disabled(connection)
-    found = [projects.get(connection, name) for name in connection.execute(query).scalars()]
+    names = connection.execute(query).scalars().all()
+    found = all_but_spoilt(partial(projects.get, connection, name) for name in names)
     return [Leadless(one.name, one.lead or "", _candidates(one, gone)) for one in found if one.is_living(now)]
 
 

@@ -267,7 +267,10 @@ def _find(connection: sa.Connection, profile_id: str) -> ProfileOnRecord | None:
 
 @reads("profile")
 def _profile(row: sa.Row[Any]) -> ProfileOnRecord:
-    return ProfileOnRecord(**row._mapping)
+    found = ProfileOnRecord(**row._mapping)
+    if not found.request.key or found.sentence == "":  # both raise where it is none of ours
+        raise ValueError(found.id)
+    return found
 
 
 def _absent() -> NotFound:

@@ -9,7 +9,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from domain.errors import Conflict, InvalidRequest, NotAllowed, NotFound
+from domain.errors import Conflict, InvalidRequest, NotAllowed, NotFound, Spoilt
 from domain.permissions import Role, User
 from domain.project import (
     MAX_LED,
@@ -24,6 +24,7 @@ from domain.project import (
 from store import audit, entitled_members
 from store.database import insert_once
 from store.project_tables import grants, project_members, projects
+from store.spoilt import readable, reads
 from store.tables import datasets, users
 
 _KEPT = ("name", "title", "purpose", "lead", "made_by", "made_at", "ends_on")
@@ -74,7 +75,10 @@ def get(connection: sa.Connection, name: str, *, lock: bool = False) -> Project:
 def find(connection: sa.Connection, name: str, *, lock: bool = False) -> Project | None:
     query = sa.select(projects).where(projects.c.name == name)
     rows = connection.execute(query.with_for_update() if lock else query).all()
-    return next(iter(_projects(connection, rows)), None)
+    found = _projects(connection, rows)
+    if rows and not found:
+        raise Spoilt.of("project", name)
+    return found[0] if found else None
 
 
 def get_visible(connection: sa.Connection, name: str, user: User, *, lock: bool = False) -> Project:
@@ -258,15 +262,17 @@ def _projects(connection: sa.Connection, rows: Iterable[sa.Row[Any]]) -> list[Pr
     for row in connection.execute(query.order_by(project_members.c.member)) if rows else ():
         members[row.project].append(row.member)
     leads = entitled_members.further_leads(connection, [row.name for row in rows])
-    return [
-        Project(
+
+    @reads("project", by="name")
+    def read(row: sa.Row[Any]) -> Project:
+        return Project(
             **{name: row._mapping[name] for name in _KEPT},
             members=tuple(members[row.name]),
             further_leads=tuple(sorted(leads[row.name] & set(members[row.name]))),
             is_closed=row.closed_at is not None,
         )
-        for row in rows
-    ]
+
+    return readable(read, rows)
 
 
 def _absent(name: str) -> NotFound:

@@ -197,12 +197,13 @@ def old(connection: sa.Connection, *, now: datetime) -> list[tuple[str, bool]]:
         later.c.version > versions.c.version,
         later.c.state == DatasetState.READY,
     )
+    is_over = scrambles.c.expires < now.date()
     query = (
-        sa.select(scrambles.c.id, scrambles.c.expires)
+        sa.select(scrambles.c.id, is_over.label("is_over"))
         .join(versions, versions.c.id == scrambles.c.dataset_id)
-        .where(scrambles.c.state.in_(OPEN), sa.or_(scrambles.c.expires < now.date(), newer))
+        .where(scrambles.c.state.in_(OPEN), sa.or_(is_over, newer))
     )
-    return [(row.id, row.expires < now.date()) for row in connection.execute(query)]
+    return [(row.id, bool(row.is_over)) for row in connection.execute(query)]
 
 
 def end(connection: sa.Connection, scramble_id: str, *, is_over: bool, now: datetime) -> None:

@@ -74,9 +74,11 @@ def find(connection: sa.Connection, token: str, now: datetime) -> Session:
     if row is None:
         raise Unauthenticated(*_NO_SESSION)
     user = User(name=row.name, role=Role(row.role))
+    # what is no instant is written again at once, as one long ago
+    seen_at = row.seen_at if isinstance(row.seen_at, datetime) else now - IDLE
     shown = Shown(row.login, row.acr, row.shown_at)
     return Session(
-        user, row.opened_at, row.seen_at, row.initial_until is not None, shown, row.vouched_for is not None
+        user, row.opened_at, seen_at, row.initial_until is not None, shown, row.vouched_for is not None
     )
 
 

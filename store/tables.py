@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import Dialect
 
 from domain.dataset import DatasetState, ImportProblem
@@ -17,36 +15,13 @@ from domain.job import Reason
 from domain.permissions import Role
 from domain.states import JobState, LedgerAction
 from privacy.cost import Currency
-from store.database import Broken
-
-
-class _InSqlite(sqlite.DATETIME):
-    """Kept as text there, which may be none of an instant."""
-
-    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any]:
-        read = super().result_processor(dialect, coltype)
-        assert read is not None
-
-        def read_or_broken(value: Any) -> Any:
-            try:
-                return read(value)
-            except (ValueError, TypeError):
-                return Broken()
-
-        return read_or_broken
 
 
 class Moment(sa.TypeDecorator[datetime]):
-    """An instant in UTC; SQLite keeps no zone, so it is added when read. What is no instant is read as
-    Broken: an error here would end the reading of all rows."""
+    """An instant in UTC; SQLite keeps no zone, so it is added when read. What is none is read as Broken."""
 
     impl = sa.DateTime(timezone=True)
     cache_ok = True
-
-    def load_dialect_impl(self, dialect: Dialect) -> sa.types.TypeEngine[Any]:
-        if dialect.name != "sqlite":
-            return dialect.type_descriptor(self.impl_instance)
-        return dialect.type_descriptor(_InSqlite())  # type: ignore[no-untyped-call]
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
         if value is not None and value.tzinfo is None:

@@ -3,11 +3,17 @@ one. PostgreSQL takes `infinity` for one, SQLite any letters. It stops nobody bu
 
 from __future__ import annotations
 
+import pytest
 import sqlalchemy as sa
+from factories import make_user
 from test_query_route import ask
 from zones import Bench, given_heights
 
+from domain.errors import Spoilt
+from domain.permissions import Role
+from domain.project import NewProject
 from domain.states import JobState
+from store import projects
 from store.database import Broken
 from store.tables import jobs
 from worker.sweep import sweep
@@ -53,3 +59,16 @@ def test_one_of_a_job_under_way_stops_no_other(bench: Bench) -> None:
     with bench.database.reading() as connection:
         found = connection.execute(sa.select(jobs.c.due_at, jobs.c.id).where(jobs.c.id == old)).one()
     assert isinstance(found.due_at, Broken)
+
+
+def test_a_day_that_is_none_hides_its_own_row_alone(bench: Bench) -> None:
+    ada = make_user("ada", Role.DATA_USER)
+    with bench.database.transaction() as connection:
+        for name in ("first-one", "second-one"):
+            new = NewProject(name=name, title=name, purpose="to try", ends_on=bench.clock().date())
+            projects.make(connection, new, lead="ada", now=bench.clock())
+    write(bench, "projects", "name = 'first-one'", "ends_on")
+    with bench.database.reading() as connection:
+        assert [found.name for found in projects.visible_to(connection, ada)] == ["second-one"]
+        with pytest.raises(Spoilt, match="first-one"):
+            projects.find(connection, "first-one")
