@@ -36,6 +36,7 @@ from dpgate.credentials import DEFAULT, credentials_file
 from dpgate.errors import DpgateError
 from dpgate.locked_key import ROUNDS, LockedKey, is_locked, lock, read, unlock
 from store.envelopes import key_id, sign
+from store.full_disk import names_full_disk
 from store.keys import write_once
 from worker.mandates import key_file
 
@@ -226,7 +227,9 @@ class Custody:
         path = self.folder / _KEY
         if not path.exists():
             key = Ed25519PrivateKey.generate()
-            if write_once(path, base64.b64encode(key.private_bytes_raw())):
+            with names_full_disk(self.folder):
+                is_ours = write_once(path, base64.b64encode(key.private_bytes_raw()))
+            if is_ours:
                 return key
         locked = self._locked()
         try:
@@ -253,7 +256,10 @@ def _write(path: Path, content: bytes) -> None:
     """A new file in place of the old one, for its owner alone: nobody reads half of it."""
     new = path.with_name(f".{path.name}.new")
     new.unlink(missing_ok=True)
-    with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+    with (
+        names_full_disk(path.parent),
+        os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file,
+    ):
         file.write(content)
         file.flush()
         os.fsync(file.fileno())

@@ -7,6 +7,7 @@ import stat
 import zipfile
 import zlib
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from dpgate.errors import DpgateError
@@ -23,8 +24,12 @@ def unpack(content: bytes, folder: Path) -> list[str]:
             entries = archive.infolist()
             _check_entries(entries)
             places = places_below(folder, [entry.filename for entry in entries])
-            for entry, place in zip(entries, places, strict=True):
-                _write(place, _read(archive, entry))
+            try:
+                for entry, place in zip(entries, places, strict=True):
+                    _write(place, _read(archive, entry))
+            except OSError:
+                _remove(places, folder.resolve())
+                raise
             return [entry.filename for entry in entries]
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError):
         raise DpgateError(_ODD) from None
@@ -77,4 +82,18 @@ def _read(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
 
 def _write(place: Path, content: bytes) -> None:
     place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_bytes(content)
+    try:
+        place.write_bytes(content)
+    except OSError as error:  # of a full disk it names no place
+        raise OSError(error.errno, error.strerror, str(place)) from None
+
+
+def _remove(places: Iterable[Path], root: Path) -> None:
+    """What was written of an archive for whose rest there was no room: the same command may be run again."""
+    for place in places:
+        place.unlink(missing_ok=True)
+        for above in place.parents:
+            if not above.is_relative_to(root):
+                break
+            with suppress(OSError):  # something else lies in it
+                above.rmdir()

@@ -38,7 +38,7 @@ class Faults:
         except Exception as error:  # the outermost: whatever it is, the process goes on
             log.error("unexpected %s at %s", type(error).__name__, _where(error))
             if not started:
-                answer = fault() if scope["path"].startswith(API) else fault_page()
+                answer = fault(error) if scope["path"].startswith(API) else fault_page(error)
                 await answer(scope, receive, send)
 
 

@@ -14,8 +14,9 @@ from pydantic.json_schema import models_json_schema
 from starlette.exceptions import HTTPException
 
 from domain import errors
-from domain.errors import FieldProblem, InvalidRequest, RequestError
+from domain.errors import FieldProblem, InvalidRequest, RequestError, Unready
 from domain.model import invalid
+from store.full_disk import is_full_for_database
 
 MEDIA_TYPE = "application/problem+json"
 # an answer stays small, whatever was sent
@@ -58,6 +59,10 @@ class Problem(BaseModel):
     problems: list[ProblemField]
 
 
+_FULL = (
+    "of the platform's database is full: nothing was changed, and nothing charged.",
+    "Tell the operator, who makes room there; then send it again.",
+)
 # by reference: for a model FastAPI would build an adapter for each status of each route
 _CONTENT = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
 DOCUMENTED: dict[int | str, dict[str, Any]] = {
@@ -116,17 +121,21 @@ def answer(error: RequestError, *, status: int | None = None) -> JSONResponse:
     return JSONResponse(content.model_dump(), status, headers=headers, media_type=MEDIA_TYPE)
 
 
-def fault() -> JSONResponse:
-    """The answer to an error that nobody foresaw: no word about it."""
+def fault(error: BaseException | None = None) -> JSONResponse:
+    """The answer to an error that nobody foresaw: no word about it, but that the database has no room."""
+    if error is not None and is_full_for_database(error):
+        return answer(Unready("disk", *_FULL))
     return _plain(500, "The platform failed on this request. Nothing was charged by it. Tell the operator.")
 
 
-def fault_page() -> HTMLResponse:
+def fault_page(error: BaseException | None = None) -> HTMLResponse:
     """The same to somebody with a browser. No template of ours: it may be what failed."""
+    is_full = error is not None and is_full_for_database(error)
+    said = f"The disk {_FULL[0]} {_FULL[1]}" if is_full else "Nothing was charged by this. Tell the operator."
     return HTMLResponse(
         '<!doctype html><html lang="en"><title>The platform failed</title><h1>The platform failed</h1>'
-        '<p>Nothing was charged by this. Tell the operator.</p><p><a href="/">To the first page</a></p>',
-        500,
+        f'<p>{said}</p><p><a href="/">To the first page</a></p>',
+        503 if is_full else 500,
     )
 
 

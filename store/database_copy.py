@@ -7,6 +7,7 @@ among the arguments of a process, which every user of the machine can read.
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import subprocess
 from collections.abc import Callable, Iterator
@@ -19,7 +20,10 @@ import sqlalchemy as sa
 
 from domain.errors import NotReady
 from store.database import Database
+from store.full_disk import full_words, names_full_disk
 
+# bytes: what a program that found no room has left of it
+_NO_ROOM = 2**16
 _HEAD = "SELECT number, hash FROM audit_head"
 
 
@@ -76,7 +80,7 @@ def _postgresql(database: Database) -> Iterator[Moment]:
         def copy(target: Path) -> None:
             os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
             command = ["pg_dump", "--format=custom", "--no-owner", f"--snapshot={snapshot}"]
-            _run([*command, f"--file={target}", "--dbname", _name(database)], database)
+            _run([*command, f"--file={target}", "--dbname", _name(database)], database, target)
 
         number, found = connection.execute(sa.text(_HEAD)).one()
         yield Moment((number, found), copy)
@@ -88,7 +92,7 @@ def _opened(path: Path) -> sqlite3.Connection:
 
 def _copy(source: sqlite3.Connection, target: Path) -> None:
     os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-    with closing(sqlite3.connect(target)) as copied:
+    with names_full_disk(target.parent), closing(sqlite3.connect(target)) as copied:
         source.backup(copied)
 
 
@@ -98,7 +102,7 @@ def _name(database: Database) -> str:
     return str(url.render_as_string(hide_password=False))
 
 
-def _run(command: list[str], database: Database) -> None:
+def _run(command: list[str], database: Database, target: Path | None = None) -> None:
     password = sa.make_url(database.url).password
     environment = os.environ | ({"PGPASSWORD": str(password)} if password is not None else {})
     try:
@@ -106,4 +110,6 @@ def _run(command: list[str], database: Database) -> None:
     except FileNotFoundError:
         raise NotReady(f"there is no {command[0]} here; install PostgreSQL's client programs") from None
     if done.returncode != 0:
+        if target is not None and shutil.disk_usage(target.parent).free < _NO_ROOM:
+            raise NotReady(full_words(target.parent))
         raise NotReady(f"{command[0]} failed; the server's log says why")

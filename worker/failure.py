@@ -4,12 +4,15 @@ not."""
 from __future__ import annotations
 
 from domain.errors import PlatformError
+from store.full_disk import full_for, is_full_for_database
 
 
 def without_its_text(error: BaseException) -> str:
     """For the log. Our own platform errors carry no data, so they are said in full."""
     if isinstance(error, PlatformError):
         return str(error)
+    if is_full_for_database(error):
+        return full_for("the database")
     return f"{type(error).__name__} at {_place(error)}"
 
 

@@ -19,7 +19,8 @@ from dpgate.backup.manifest import NAME, Manifest, digest
 from dpgate.errors import DpgateError
 from store.database import Database
 from store.database_copy import copy_sqlite_file, moment_of
-from store.keys import load_keys
+from store.full_disk import names_full_disk
+from store.keys import Keys, load_keys
 from store.zone_ledger import Head, ZoneLedger
 from worker.catching_up import zone_ledger
 
@@ -38,6 +39,15 @@ def back_up(zone_folder: Path, database: Database, target: Path, *, now: datetim
         target.mkdir(mode=0o700, parents=True)
     except FileExistsError:
         raise DpgateError(f"{target} is there already; name a new folder for each backup") from None
+    try:
+        with names_full_disk(target):
+            return _fill(target, zone_folder, database, keys, now=now)
+    except BaseException:
+        shutil.rmtree(target)  # half a backup is none
+        raise
+
+
+def _fill(target: Path, zone_folder: Path, database: Database, keys: Keys, *, now: datetime) -> Manifest:
     (target / ZONE).mkdir(mode=0o700)
     head, entry = _of_one_moment(zone_ledger(zone_folder), database, target)
     for part in SEALED:

@@ -16,8 +16,9 @@ from domain.errors import PipelineError, PlatformError, RequestError
 from dpgate.cli import commands, doors
 from dpgate.cli.exit_codes import REFUSALS, ExitCode, exit_code
 from dpgate.cli.output import err, plain, print_json
-from dpgate.cli.usage import fault_place, lacking, usage_place, usage_words
+from dpgate.cli.usage import fault_place, full_place, lacking, usage_place, usage_words
 from dpgate.errors import DpgateError
+from store.full_disk import full_words, is_full_for_database, is_full_for_file
 from worker.sandbox.protocol import SandboxUnavailable
 
 _COMPLETING = "_DPGATE_COMPLETE"
@@ -88,9 +89,13 @@ def run(arguments: list[str]) -> int:
         sys.stderr.close()
         return ExitCode.FAULT
     except OSError as error:
+        if is_full_for_file(error):
+            return _say(full_words(full_place(error)), ExitCode.NOT_READY, as_json=as_json)
         place = f"{error.filename}: " if error.filename else ""
         return _say(f"{place}{error.strerror or error}", exit_code(error), as_json=as_json)
     except Exception as error:  # the outermost frame: a fault is one message as well
+        if is_full_for_database(error):
+            return _say(full_words(full_place(error)), ExitCode.NOT_READY, as_json=as_json)
         fault = f"a fault in dpgate ({type(error).__name__} at {fault_place(error)}); please report it"
         return _say(fault, 1, as_json=as_json)
 

@@ -3,13 +3,20 @@ and where a fault of ours came up."""
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import shutil
 from ast import literal_eval
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
 
 from dpgate.cli.doors import ADMIN, HOLDER, MORE
+from dpgate.credentials import credentials_file
+
+# bytes: what a command that found no room has left of it
+_NO_ROOM = 2**16
 
 MEANT = {
     "answer": "result", "api-key": "token add", "approve": "decide", "ask": "query", "check": "preview",
@@ -84,6 +91,16 @@ def fault_place(error: BaseException) -> str:
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     return "unknown" if trace is None else f"{trace.tb_frame.f_globals.get('__name__')}:{trace.tb_lineno}"
+
+
+def full_place(error: BaseException) -> str:
+    """Which disk found no room: as the error names it, or those without room that every command writes to."""
+    if named := getattr(error, "filename", None):
+        return str(named)
+    logins, temporary = credentials_file().parent, Path(os.environ.get("TMPDIR", "/tmp"))  # noqa: S108
+    places = [place for place in (logins, temporary, Path.cwd()) if place.is_dir()]
+    full = [str(place) for place in places if shutil.disk_usage(place).free < _NO_ROOM]
+    return " or of ".join(full) or "the database or of a folder that was named"
 
 
 def lacking(error: Exception) -> str:

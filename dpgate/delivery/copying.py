@@ -18,6 +18,7 @@ from typing import Any, BinaryIO
 from dpgate.delivery.source import Rooted, SourceFile, words_for
 from dpgate.errors import DpgateError
 from formats.checksums import MANIFEST, manifest
+from store.full_disk import names_full_disk
 from worker.intake.delivery import JOURNAL
 
 Progress = Callable[[int, int], None]
@@ -54,7 +55,10 @@ def copy(rooted: Rooted, folder: Path, *, dataset: str, progress: Progress) -> N
     """
     files = rooted.files
     total = sum(file.size for file in files.values())
-    with opened(folder, source=rooted.source.identity, dataset=dataset) as journal:
+    with (
+        names_full_disk(folder.parent),
+        opened(folder, source=rooted.source.identity, dataset=dataset) as journal,
+    ):
         finished = {path for path, file in files.items() if _is_finished(folder, path, file, journal)}
         before = sum(files[path].size for path in finished)
         _check_room(folder, total - before)

@@ -9,6 +9,7 @@ from typing import BinaryIO, Protocol
 
 from dpgate.errors import DpgateError
 from formats.checksums import LISTS, MAX_LIST_BYTES, parse_list
+from store.full_disk import is_full_for_file
 from worker.intake.tree import can_be_staged
 
 MAX_FILE_BYTES = 4 * 1024**3
@@ -129,4 +130,6 @@ def words_for(what: str, *errors: type[BaseException]) -> Iterator[None]:
     try:
         yield
     except errors as error:
+        if is_full_for_file(error):
+            raise  # of where it is copied to
         raise DpgateError(f"{what} cannot be read: {type(error).__name__}: {error}") from None
