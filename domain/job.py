@@ -222,8 +222,8 @@ class Reason(StrEnum):
         "nothing is charged or released until the operator has run dpgate ledger catch-up"
     )
     LEDGER_MISSING = (
-        "the worker zone's own ledger is missing or cannot be read; nothing is charged or released until the "
-        "operator has put its file back"
+        "the worker zone's own ledger is missing, cannot be read or has no room; nothing is charged or "
+        "released until the operator has put its file back or made room"
     )
     NOT_IN_LEDGER = (
         "the worker zone's own ledger does not hold this job as it is on record, or has drawn its release "

@@ -60,7 +60,7 @@ class Problem(BaseModel):
 
 
 _FULL = (
-    "of the platform's database is full: nothing was changed, and nothing charged.",
+    "has no room left for the platform's database: nothing was changed, and nothing charged.",
     "Tell the operator, who makes room there; then send it again.",
 )
 # by reference: for a model FastAPI would build an adapter for each status of each route

@@ -21,7 +21,7 @@ from urllib.parse import quote
 
 from domain.errors import NotReady, PlatformError
 from domain.model import canonical
-from store.full_disk import full_words, is_full_for_database
+from store.full_disk import full_for, is_full_for_database
 from store.sealing import open_sealed, seal
 from store.zone_entries import Entry as Entry
 from store.zone_entries import Head as Head
@@ -229,7 +229,7 @@ class ZoneLedger:
             raise  # a mistake of ours
         except sqlite3.DatabaseError as error:
             if is_full_for_database(error):
-                raise NotReady(full_words(self.path)) from None
+                raise NotReady(full_for(self.path)) from None
             found = type(error).__name__  # what it says may hold values
             raise NotReady(f"the zone's ledger at {self.path} cannot be used: {found}") from None
 
