@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +22,8 @@ def is_full_for_database(error: BaseException) -> bool:
 
 
 def is_full_for_file(error: BaseException) -> bool:
+    if isinstance(error, shutil.Error):  # of a tree: texts of all its files, and no code
+        return os.strerror(errno.ENOSPC) in str(error)
     return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -27,17 +31,17 @@ def full_for(place: object) -> str:
     return f"there is no room left on the disk of {place}: make room there"
 
 
-def full_words(place: object) -> str:
+def full_words(place: object, *, then: str = "run the same command again") -> str:
     """For whoever ran a command."""
-    return f"{full_for(place)}, and run the same command again"
+    return f"{full_for(place)}, and {then}"
 
 
 @contextmanager
-def names_full_disk(place: Path) -> Iterator[None]:
+def names_full_disk(place: Path, *, then: str = "run the same command again") -> Iterator[None]:
     """Raises NotReady with the place where what is written below it finds no room."""
     try:
         yield
     except Exception as error:
         if not (is_full_for_file(error) or is_full_for_database(error)):
             raise
-        raise NotReady(full_words(place)) from None
+        raise NotReady(full_words(place, then=then)) from None

@@ -6,7 +6,6 @@ where none is, somebody has to say what they know.
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 from datetime import datetime
@@ -21,7 +20,8 @@ from store import audit, maintenance
 from store.data_keys import DataKeys
 from store.database import Database
 from store.database_copy import copy_sqlite_file, put_back
-from store.keys import Keys, load_keys
+from store.full_disk import names_full_disk
+from store.keys import Keys, load_keys, write_once
 from store.zone_entries import Entry, Kind
 from store.zone_ledger import ZoneLedger
 from worker.catching_up import zone_ledger
@@ -29,6 +29,8 @@ from worker.catching_up import zone_ledger
 REASON = (
     "This platform was restored from a backup. Its operator has to catch up first: dpgate ledger catch-up."
 )
+# half a zone and half a database are in the way of the same command
+_ANEW = "begin anew with an empty folder and an empty database"
 
 
 def restore(
@@ -50,18 +52,18 @@ def restore(
     wrapped = _checked(data_keys or backup / DATA_KEYS, keys)
     copied = ZoneLedger(backup / ZONE / LEDGER, key=keys.ledger, sealing=keys.drawn)
     newest = copied if newest_ledger is None else _newer(newest_ledger, copied, keys.ledger, keys.drawn)
-    put_back(backup / manifest.database, database)
-    for part in SEALED:
-        if (backup / ZONE / part).is_dir():
-            shutil.copytree(backup / ZONE / part, zone_folder / part)
-    shutil.copytree(wrapped, zone_folder / DATA_KEYS)
-    zone_folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    for folder in (zone_folder, *(each for each in zone_folder.rglob("*") if each.is_dir())):
-        folder.chmod(0o700)
-    (zone_folder / "deliveries").mkdir(mode=0o700)
-    copy_sqlite_file(newest.path, zone_folder / LEDGER)
-    with os.fdopen(os.open(zone_folder / KEY, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(key.read_bytes())
+    with names_full_disk(zone_folder, then=_ANEW):
+        put_back(backup / manifest.database, database)
+        for part in SEALED:
+            if (backup / ZONE / part).is_dir():
+                shutil.copytree(backup / ZONE / part, zone_folder / part)
+        shutil.copytree(wrapped, zone_folder / DATA_KEYS)
+        zone_folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for folder in (zone_folder, *(each for each in zone_folder.rglob("*") if each.is_dir())):
+            folder.chmod(0o700)
+        (zone_folder / "deliveries").mkdir(mode=0o700)
+        copy_sqlite_file(newest.path, zone_folder / LEDGER)
+        write_once(zone_folder / KEY, key.read_bytes())
     _hold(zone_ledger(zone_folder), complete=newest is not copied)
     with database.transaction() as connection:
         maintenance.begin(connection, PlannedMaintenance(reason=REASON), by="host", now=now)

@@ -95,7 +95,8 @@ def fault_place(error: BaseException) -> str:
 
 def full_place(error: BaseException) -> str:
     """Which disk found no room: as the error names it, or those without room that every command writes to."""
-    if named := getattr(error, "filename", None):
+    # of a copy the second name is the one that was written
+    if named := getattr(error, "filename2", None) or getattr(error, "filename", None):
         return str(named)
     logins, temporary = credentials_file().parent, Path(os.environ.get("TMPDIR", "/tmp"))  # noqa: S108
     places = [place for place in (logins, temporary, Path.cwd()) if place.is_dir()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 import sqlite3
 import zipfile
 from collections.abc import Callable
@@ -21,6 +22,7 @@ from dpgate.mandates import Custody
 from dpgate.unpacking import unpack
 from gateway.problems import fault, fault_page
 from store.database_copy import copy_sqlite_file
+from store.full_disk import names_full_disk
 from store.zone_ledger import ZoneLedger
 from worker.failure import without_its_text
 
@@ -62,6 +64,12 @@ def asked_on(place: str, elsewhere: str) -> None:
         "ledger": refusal(write),
         "copy": refusal(lambda: copy_sqlite_file(data / "some.sqlite", folder / "copy.sqlite")),
     }
+
+    def restore() -> None:
+        with names_full_disk(folder, then="begin anew"):
+            shutil.copytree(data, folder / "tree")
+
+    said["tree"] = refusal(restore)
     try:
         with closing(sqlite3.connect(folder / "platform.db")) as connection:
             connection.execute("CREATE TABLE more (x)")
@@ -90,6 +98,7 @@ def test_each_names_the_disk_and_the_remedy(tmp_path: Path) -> None:
         "delivery": SENTENCE.format(place),
         "ledger": SENTENCE.format(place / "ledger.sqlite").partition(",")[0],
         "copy": SENTENCE.format(place),
+        "tree": SENTENCE.format(place).replace("run the same command again", "begin anew"),
         "worker": "there is no room left on the disk of the database: make room there",
         "gateway": f"disk: {gateway}",
     }
