@@ -69,7 +69,9 @@ def propose(
             lines.append(f"    # {error}")
             continue
         if not shape.numbers:
-            lines.append("    # holds no number")
+            lines.append(
+                "    # holds no number: of a text nothing can leave; write the numbers that it tells of"
+            )
             continue
         found = _Found(output, shape, numbers, _constant(shape, written[output.file], parts))
         lines += [*_remarks(shape, parts), *_constants(found), *_values(found, names, columns)]

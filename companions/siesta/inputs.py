@@ -12,6 +12,7 @@ from domain.outputs import values_of
 from domain.pipeline import Manifest, OutputValue
 from domain.shape import Shape
 from dpgate.errors import DpgateError
+from dpgate.proposal_limits import USE_CASES
 from privacy.keystream import process_keystream
 from privacy.partition import block_count
 from privacy.plan import Blocks, members
@@ -76,7 +77,13 @@ def mechanism_of(
 ) -> SampleAggregate | StabilityCalibrated:
     """Raises DpgateError for too many numbers."""
     try:
-        choice.check_outputs([value.name for value in values])
+        try:
+            choice.check_outputs([value.name for value in values])
+        except ValueError as error:
+            raise DpgateError(
+                f"the files of the whitelist hold {len(values)} numbers; {error}. What can stand for a time "
+                f"axis, a curve or a map: {USE_CASES}"
+            ) from None
         size = people if isinstance(choice, StabilityRequest) else nominal_size
         if isinstance(choice, SampleAggregateRequest):
             return choice.in_one_step(values, nominal_size=size)

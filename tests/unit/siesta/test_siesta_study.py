@@ -12,8 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_datasets import datasets
 
+from companions.siesta.inputs import mechanism_of
 from companions.siesta.selection import select
 from companions.siesta.study import digest_of_data, open_study
+from domain.mechanism import StabilityRequest
+from domain.pipeline import OutputValue
 from dpgate.errors import DpgateError
 
 
@@ -116,3 +119,11 @@ def test_whatever_a_run_can_see_is_in_the_digest(tmp_path):
         (root / path).write_bytes(content.replace(b"n/a", b"nil").replace(b"ed", b"eded"))
         digests.add(digest_of_data(open_study(root)))
     assert len(digests) == 4
+
+
+def test_a_time_axis_is_refused_with_what_can_stand_for_it() -> None:
+    choice = StabilityRequest(name="stability_calibrated", noise_multiplier=1)
+    values = [OutputValue(name=f"at_{time}", lower=0, upper=1) for time in range(100)]
+    with pytest.raises(DpgateError, match="hold 100 numbers; at most 20 values"):
+        mechanism_of(choice, values, people=60, nominal_size=60)
+    assert mechanism_of(choice, values[:20], people=60, nominal_size=60)
