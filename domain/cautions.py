@@ -30,7 +30,8 @@ MOST_LOST = Fraction(1, 5)
 """Of the twin's blocks: more that fail, or lie outside the bounds, make the answer one about the bounds."""
 
 MOST_NOISE = Fraction(1, 2)
-"""Of the declared range: where noise exceeds this 1 time in 20, the bounds alone say nearly as much."""
+"""Of the declared range: where noise reaches this 1 time in 20, the bounds alone say nearly as much. It is
+compared as people read it, to a hundredth: 19.97 on bounds 150 to 190 is shown as 20, which is half."""
 
 MOST_APART = Fraction(1, 5)
 """Of the declared range: where blocks lie farther from the whole twin, the number goes with their size."""
@@ -121,7 +122,7 @@ def about_record(asked: JobRequest) -> tuple[Caution, ...]:
 def about_noise_of_query(asked: QueryRequest, declaration: Declaration) -> tuple[Caution, ...]:
     """What the noise says that the platform will add, at the nominal size."""
     wide = [
-        each.name for each in expected_noise(asked, declaration) if each.half_width > MOST_NOISE * each.width
+        each.name for each in expected_noise(asked, declaration) if _is_wide(each.half_width / each.width)
     ]
     return _too_wide(wide, fewer="fewer groups")
 
@@ -199,9 +200,13 @@ def about_noise(values: Sequence[OutputValue], mechanism: SampleAggregate) -> tu
         value.name
         for value, noise, grid in zip(values, mechanism.noises, mechanism.grids, strict=True)
         if noise is not None
-        and noise.half_width(Fraction(1, 20)) > MOST_NOISE * grid.cells * mechanism.plan.runs
+        and _is_wide(Fraction(noise.half_width(Fraction(1, 20))) / (grid.cells * mechanism.plan.runs))
     ]
     return _too_wide(wide, fewer="fewer outputs, smaller blocks")
+
+
+def _is_wide(share: Fraction) -> bool:
+    return round(share, 2) >= MOST_NOISE
 
 
 def _too_wide(names: Sequence[str], *, fewer: str) -> tuple[Caution, ...]:
@@ -210,7 +215,7 @@ def _too_wide(names: Sequence[str], *, fewer: str) -> tuple[Caution, ...]:
         return ()
     return (
         Caution(
-            f"The noise on {_listed(names)} exceeds half of the range between the bounds 1 time in 20 or "
+            f"The noise on {_listed(names)} reaches half of the range between the bounds 1 time in 20 or "
             "more often: the release will hardly say more than the bounds.",
             f"Take a larger epsilon, {fewer}, or narrower bounds if you know them.",
         ),

@@ -49,7 +49,7 @@ SAID: dict[str, tuple[str, ...]] = {
     "how-to/choose-epsilon.md": (f"for some {TRY_S:g} seconds",),
     "how-to/when-something-is-refused.md": (
         f"more than {FIFTH[cautions.MOST_LOST]} of the twin's blocks failed",
-        f"the noise exceeds {HALF[cautions.MOST_NOISE]} of the range",
+        f"the noise reaches {HALF[cautions.MOST_NOISE]} of the range",
         f"more than {HALF[Fraction(cautions.LONGEST_WAIT_S, 3600)]} an hour from now",
     ),
     "how-to/output-formats.md": (

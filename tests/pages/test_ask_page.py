@@ -114,7 +114,7 @@ def test_a_first_question_takes_the_clicks_that_are_counted(ada: Visitor, monkey
 
 
 def test_noise_that_drowns_the_answer_is_asked_back(ada: Visitor, asked_console: Console) -> None:
-    said = "The noise on mean, count exceeds half of the range"
+    said = "The noise on mean, count reaches half of the range"
     before = accounts(asked_console)
     assert "each number by" in words(send(ada, kind="count"))
     assert said not in words(send(ada))

@@ -194,7 +194,7 @@ def test_what_the_twin_says_against_a_job_is_confirmed_first(console: Console, o
     before = spent(console)
     shown = own.look("check")
     assert "Look at this before you submit" in words(shown)
-    assert "exceeds half of the range between the bounds" in words(shown)
+    assert "reaches half of the range between the bounds" in words(shown)
     assert 'name="anyway" value="yes" required' in shown.text
     answer = own.send("check")
     assert answer.status_code == 200

@@ -29,7 +29,7 @@ def outputs(lower: float, upper: float) -> list[dict[str, Any]]:
 
 # what is wrong, how it is asked for, and the exact sentence
 WRONG: tuple[tuple[str, dict[str, Any], str, str], ...] = (
-    ("cautioned-noise", {}, "0.001", "The noise on mean_age exceeds half of the range between the bounds"),
+    ("cautioned-noise", {}, "0.001", "The noise on mean_age reaches half of the range between the bounds"),
     (
         "cautioned-failures",
         {"code": FAILS_ON_FEW},

@@ -99,7 +99,7 @@ MISTAKES: tuple[tuple[str, Callable[[Desk], Answer], ExitCode, str], ...] = (
      "epsilon: 0.8 is more than the 0.5 left of the budget of this data set (cap 0.5, spent 0, reserved 0). "
      "Ask for less, or ask the rights holder. Nothing was charged."),
     ("noise that drowns it", lambda d: d.submit("--epsilon", "0.001"), ExitCode.USAGE,
-     "The noise on mean_age exceeds half of the range between the bounds 1 time in 20 or more often: the "
+     "The noise on mean_age reaches half of the range between the bounds 1 time in 20 or more often: the "
      "release will hardly say more than the bounds. Take a larger epsilon, fewer outputs, smaller blocks, or "
      "narrower bounds if you know them."),
     ("the wrong unit", lambda d: d.ran(MEAN, "--epsilon", 1, outputs=UNIT), ExitCode.USAGE,

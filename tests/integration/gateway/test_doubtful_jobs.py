@@ -25,7 +25,7 @@ from dpgate.errors import Doubtful
 from store import datasets, ledger, rehearsals
 
 RAN = {"blocks": 6, "failed": 0, "outside": [0], "missing": [0]}
-WIDE = "The noise on count exceeds half of the range"
+WIDE = "The noise on count reaches half of the range"
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_what_the_client_saw_on_the_twin_is_looked_at(heights: Gateway) -> None:
     few = record(means=[9.8, 9.8])
     assert put(heights, job(epsilon="4", on_twin=few), "doubtful-2").status_code == 422
     (noise,) = sentences(put(heights, job(epsilon="0.1", on_twin=record()), "doubtful-2"))
-    assert noise.startswith("The noise on mean_age exceeds half of the range")
+    assert noise.startswith("The noise on mean_age reaches half of the range")
     other = {**record(), "pipeline": "sha256:" + "0" * 64}
     assert put(heights, job(epsilon="4", on_twin=other), "doubtful-2").status_code == 422
 
