@@ -145,13 +145,16 @@ def _problem(detail: Any, within: str) -> FieldProblem:
     if kind == "missing":
         return fields.MISSING.about(field)
     if kind == "extra_forbidden":
-        return fields.UNKNOWN.about(field)
+        near = fields.NEAR.get(where[-1] if where else "")
+        use = f"Write {near} in its place." if near else "Remove it, or check its spelling."
+        return fields.UNKNOWN.about(field, use=use)
     if kind == "string_pattern_mismatch":
         # nobody who fills in a form reads regular expressions
         no, use = fields.form_of(str(told["pattern"]))
         return fields.FORM.about(field, no=no, use=use)
     if kind in fields.KINDS:
-        return fields.KIND.about(field, kind=fields.KINDS[kind])
+        example = fields.EXAMPLES.get((where[-1] if where else "", kind), "")
+        return fields.KIND.about(field, kind=fields.KINDS[kind], example=example)
     if kind in fields.CHOICES:
         return fields.VALUE.about(field, problem=f"must be {told['expected']}.".replace("'", ""), use="")
     if kind not in OWN_WORDS:

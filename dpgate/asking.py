@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -96,9 +97,15 @@ def _locked(folder: str | Path) -> tuple[PipelineFolder, Lock]:
 
 def _check_dataset(folder: str | Path, lock: Lock, dataset: str | None) -> None:
     """Other columns could make every run fail, unseen and paid for."""
-    if dataset in (None, lock.dataset):
+    if dataset is None or dataset == lock.dataset:
         return
     twin = f"twin-{dataset}"
+    if get_close_matches(dataset, [lock.dataset]):
+        raise DpgateError(
+            f"{folder} ran on the twin of the data set {lock.dataset}; do you mean that one? Leave --dataset "
+            f"out, or fetch the twin of {dataset} and run the pipeline on it: dpgate twin {dataset} -o "
+            f"{twin}, then dpgate run {folder} --twin {twin}"
+        )
     raise DpgateError(
         f"{folder} ran on the twin of the data set {lock.dataset}, and the job is for the data set "
         f"{dataset}. Fetch that one's twin and run the pipeline on it: dpgate twin {dataset} -o {twin}, then "

@@ -9,10 +9,21 @@ from fastapi.routing import APIRoute
 from pydantic import AfterValidator
 from starlette.types import Scope
 
+from domain.errors import InvalidRequest
 from domain.image import check_digest
 from domain.job import check_job_id
 from domain.model import Slug
 from domain.profile_request import check_profile_id
+from domain.refusals.jobs import NO_JOB
+
+
+def known_job_id(job_id: str) -> str:
+    """Raises NotFound for what can be the id of no job: who asks for one has not chosen its id here."""
+    try:
+        return check_job_id(job_id)
+    except InvalidRequest:
+        raise NO_JOB() from None
+
 
 PREFIX = "/api/v1"
 UNKNOWN = "unknown"
@@ -20,6 +31,8 @@ UNKNOWN = "unknown"
 OurId = Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 # of a job or rehearsal, as whoever submits it chooses
 AnId = Annotated[str, AfterValidator(check_job_id), Path(description="8 to 64 letters, digits, - or _")]
+# of one that is there, if any is: what has no such form is none
+AJob = Annotated[str, AfterValidator(known_job_id), Path(description="As it was submitted")]
 Digest = Annotated[str, AfterValidator(check_digest), Path(description="sha256: and 64 hex digits")]
 WorkerName = Annotated[Slug, Path(description="As the list of workers has it")]
 ProfileId = Annotated[

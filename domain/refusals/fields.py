@@ -38,12 +38,23 @@ class Refusal:
 MISSING = Refusal("field_missing", InvalidRequest, "", "is missing.", "Add it.")
 UNKNOWN = Refusal(
     "field_unknown", InvalidRequest, "",
-    "is not a known field.", "Remove it, or check its spelling.",
+    "is not a known field.", "{use}",
 )
 FORM = Refusal("field_form", InvalidRequest, "", "is {no}.", "{use}")
-KIND = Refusal("field_kind", InvalidRequest, "", "is not {kind}.", "Write {kind}.")
+KIND = Refusal("field_kind", InvalidRequest, "", "is not {kind}.", "Write {kind}{example}.")
 VALUE = Refusal("field_value", InvalidRequest, "", "{problem}", "{use}")
 # fmt: on
+
+# what people type for the bounds of a value
+NEAR: Mapping[str, str] = {
+    "min": "lower", "minimum": "lower", "low": "lower", "lower_bound": "lower",
+    "max": "upper", "maximum": "upper", "high": "upper", "upper_bound": "upper",
+}  # fmt: skip
+# by field and the validator's word: how such a one looks
+EXAMPLES: Mapping[tuple[str, str], str] = {
+    ("command", "tuple_type"): ": [python3, /pipeline/main.py]",
+    ("command", "list_type"): ": [python3, /pipeline/main.py]",
+}
 
 # by pattern: what the text is not, and what to write
 FORMS: Mapping[str, tuple[str, str]] = {

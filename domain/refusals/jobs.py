@@ -6,7 +6,7 @@ from domain.refusals.fields import Refusal
 # fmt: off
 NO_JOB = Refusal(
     "no_job", NotFound, "job",
-    "there is no such job.", "See `dpgate status`.",
+    "there is no such job that you may see.", "`dpgate status` lists yours.",
 )
 JOB_ID = Refusal(
     "job_id", InvalidRequest, "job_id",

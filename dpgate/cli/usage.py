@@ -38,6 +38,12 @@ MEANT = {
 }  # fmt: skip
 """What strangers type, without the door, and which command does it: no letters of its own tell."""
 
+TOO_MANY = {
+    "budget": "Type: dpgate budget {0}",
+    "datasets": "`dpgate datasets` alone lists them; what is in one shows: dpgate dictionary {0}",
+}
+"""What to type where a word such as `show` stands too many; the last word is what it is about."""
+
 LEFT_OUT = {
     "query": "`dpgate query try {0}` answers it on the twin, and costs nothing; "
     "`dpgate query submit {0} --epsilon 1` asks the original data.",
@@ -56,6 +62,9 @@ def usage_words(error: Any) -> str:
     parameter, context = getattr(error, "param", None), getattr(error, "ctx", None)
     if unknown := re.match(r"No such command (.+?)\.(?: Did you mean .*)?$", said):
         return _unknown(literal_eval(unknown[1]), said, context)
+    if more := re.match(r"Got unexpected extra argument(?:s|\(s\))? \((.+)\)\.?$", said):
+        command = str(getattr(context, "command_path", "")).split()[-1:]
+        return f"{said}. {TOO_MANY.get(''.join(command), '').format(more[1].split()[-1])}".strip(" .")
     if not said or parameter is None or not said.startswith("Missing "):
         return said
     about = _help_of(parameter)

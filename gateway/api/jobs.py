@@ -12,7 +12,7 @@ from domain.job import UserRequest
 from domain.permissions import User
 from gateway.access import TheDatabase
 from gateway.problems import RESPONSES
-from gateway.routes import PREFIX, AnId
+from gateway.routes import PREFIX, AJob, AnId
 from gateway.serving import NEXT_PART, allowed, link_next, put_once, served
 
 router = APIRouter(prefix=f"{PREFIX}/jobs", tags=["jobs"], responses=RESPONSES)
@@ -64,9 +64,9 @@ put_once(
     job_id=AnId,
     request=Annotated[UserRequest, Body(examples=[EXAMPLE, QUERY_EXAMPLE])],
 )
-router.get("/{job_id}", summary="One job")(served(jobs.get_job, job_id=AnId))
-router.post("/{job_id}/cancel", summary="Withdraw a job")(served(jobs.cancel_job, job_id=AnId))
+router.get("/{job_id}", summary="One job")(served(jobs.get_job, job_id=AJob))
+router.post("/{job_id}/cancel", summary="Withdraw a job")(served(jobs.cancel_job, job_id=AJob))
 router.get("/{job_id}/release", summary="The release: noised values, files, certificate")(
-    served(jobs.get_release, job_id=AnId)
+    served(jobs.get_release, job_id=AJob)
 )
-router.get("/{job_id}/citation", summary="How to cite the release")(served(jobs.get_citation, job_id=AnId))
+router.get("/{job_id}/citation", summary="How to cite the release")(served(jobs.get_citation, job_id=AJob))

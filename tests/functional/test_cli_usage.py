@@ -71,6 +71,8 @@ MISTAKES = {
     ),
     "a model at once": (("train", "model.yaml"), "`dpgate train try model.yaml` tries it on the twin"),
     "a policy at once": (("policy", "heights"), "`dpgate policy show heights` shows it"),
+    "show a budget": (("budget", "show", "heights"), "(heights). Type: dpgate budget heights"),
+    "show a data set": (("datasets", "show", "heights"), "what is in one shows: dpgate dictionary heights"),
     "one word too many": (("submit-job",), "No such command 'submit-job'. Did you mean 'submit'"),
     "a word in front": (("run_pipeline", "folder"), "Did you mean 'run'?"),
     "a word of the shell": (("ls",), "No such command 'ls'. Type: dpgate datasets"),

@@ -18,6 +18,7 @@ WRITES = 'file.write("mean_age\\n%s\\n" % (sum(ages) / len(ages)))'
 FEW = MEAN.replace("ages = [", "if len(rows) < 5:\n    raise SystemExit('too few people')\nages = [")
 CROSSED = [{"file": "result.csv", "values": [{"name": "mean_age", "lower": 100, "upper": 0}]}]
 UNIT = [{"file": "result.csv", "values": [{"name": "mean_age", "lower": 0, "upper": 1}]}]
+MINIMUM = [{"file": "result.csv", "values": [{"name": "mean_age", "min": 0, "max": 100}]}]
 COUNT = MEAN.replace("(sum(ages) / len(ages))", "len(ages)")
 PEOPLE = [{"file": "result.csv", "values": [{"name": "people", "lower": 0, "upper": 12}]}]
 
@@ -86,6 +87,10 @@ MISTAKES: tuple[tuple[str, Callable[[Desk], Answer], ExitCode, str], ...] = (
      "PIPELINE ran on the twin of the data set ages, and the job is for the data set thrifty. Fetch that "
      "one's twin and run the pipeline on it: dpgate twin thrifty -o twin-thrifty, then dpgate run PIPELINE "
      "--twin twin-thrifty"),
+    ("a data set misspelt", lambda d: d.submit("--epsilon", 1, "--dataset", "age"), ExitCode.USAGE,
+     "PIPELINE ran on the twin of the data set ages; do you mean that one? Leave --dataset out, or fetch the "
+     "twin of age and run the pipeline on it: dpgate twin age -o twin-age, then dpgate run PIPELINE --twin "
+     "twin-age"),
     ("no epsilon", lambda d: d.submit(), ExitCode.USAGE,
      "say what to spend: --epsilon. dpgate preview shows what each buys"),
     ("epsilon in words", lambda d: d.submit("--epsilon", "lots"), ExitCode.USAGE,
@@ -117,6 +122,10 @@ MISTAKES: tuple[tuple[str, Callable[[Desk], Answer], ExitCode, str], ...] = (
      "block size: a data set of nominal size 12 does not fill 2 blocks of 500. Use 6 or less."),
     ("bounds the wrong way round", lambda d: d.run(outputs=CROSSED), ExitCode.USAGE,
      "dpgate.yaml, output 1, value 1: mean_age: lower must be less than upper."),
+    ("other words for bounds", lambda d: d.run(outputs=MINIMUM), ExitCode.USAGE,
+     "value 1, max: is not a known field. Write upper in its place."),
+    ("a command in one line", lambda d: d.run(command="python3 /pipeline/main.py"), ExitCode.USAGE,
+     "dpgate.yaml, command: is not a list. Write a list: [python3, /pipeline/main.py]."),
     ("no twin there", lambda d: d.run(twin="twinn"), ExitCode.USAGE,
      "twinn holds no twin; fetch one with: dpgate twin DATASET -o twinn"),
     ("a column misspelt", lambda d: d.run(MEAN.replace('["age"]', '["Age"]')), ExitCode.PIPELINE_FAILED,

@@ -130,6 +130,13 @@ def test_is_refused_by_name_and_nothing_is_kept(shared_gateway: Gateway, subtest
             assert shared_gateway.rows() == before
 
 
+def test_a_word_that_is_no_id_is_the_id_of_no_job(shared_gateway: Gateway):
+    for method, path in (("GET", "/jobs/good"), ("GET", "/jobs/good/release"), ("POST", "/jobs/good/cancel")):
+        answer = shared_gateway.ask(method, path, by="ada")
+        assert answer.status_code == 404
+        assert "no such job that you may see. `dpgate status` lists yours" in answer.json()["detail"]
+
+
 def test_every_problem_is_named_up_to_a_limit(shared_gateway: Gateway):
     request = job_request_fields(**{f"extra-{number}": number for number in range(500)})
     body = shared_gateway.ask("PUT", "/jobs/job-not-valid", by="ada", json=request).json()

@@ -240,7 +240,7 @@ def test_who_sees_which_jobs(connection):
             if job_id in seen:
                 assert jobs.get_visible(connection, job_id, user).id == job_id
             else:
-                with pytest.raises(NotFound, match=r"job: there is no such job\. See `dpgate status`\."):
+                with pytest.raises(NotFound, match=r"no such job that you may see\. `dpgate status` lists"):
                     jobs.get_visible(connection, job_id, user)
 
 

@@ -248,7 +248,7 @@ PROVOKED_ELSEWHERE: dict[str, tuple[str, str]] = {
     "no_share": ("integration/store/test_ledger.py", "is allotted to a project"),
     "project_missing": ("integration/gateway/test_project_routes.py", "is missing: you may use"),
     "no_project": ("integration/gateway/test_project_routes.py", "there is no project"),
-    "no_job": ("integration/store/test_stored_jobs.py", "there is no such job"),
+    "no_job": ("integration/store/test_stored_jobs.py", "no such job that you may see"),
     "no_image": ("integration/store/test_stored_users.py", "is approved on this platform"),
     "moved_on": ("integration/store/test_stored_jobs.py", "the job has just moved on"),
     "fresh_login": ("integration/gateway/test_step_up.py", ""),
