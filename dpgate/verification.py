@@ -26,7 +26,7 @@ from datetime import datetime
 from decimal import ROUND_CEILING, Context, Decimal, localcontext
 from fractions import Fraction
 from functools import cache, cached_property
-from math import isfinite, isqrt
+from math import ceil, floor, isfinite, isqrt, log
 from pathlib import Path
 from typing import Any
 
@@ -445,7 +445,7 @@ class _SampleAggregate:
                     f"{output['name']}: its sampling interval follows from noised quartiles"
                 )
         if "ranks" in self.predicate["mechanism"]:
-            found.not_derived.append("between which ranks medians lie")
+            self._compare_ranks(str(self.predicate["mechanism"]["ranks"]), found)
         self._compare_which_results(found)
         for result in self.predicate.get("results", []):
             self._compare_result(result, found)
@@ -461,6 +461,30 @@ class _SampleAggregate:
             scale = self.repeats / self.failures
             between = (Fraction(0), Fraction(self.runs))
             _compare_noise(diagnostic, scale, _laplace_half_width(scale), between, found)
+
+    def _compare_ranks(self, signed: str, found: Recomputed) -> None:
+        """Points that miss by more than t ranks come out with a probability of at most their number times
+        exp(-epsilon t / (2 repeats)) together: the interval's t makes it 1/20."""
+        pairs = enumerate(zip(self.predicate["outputs"], self.parameters["aggregators"], strict=True))
+        told = [self._ranks(k, output, named) for k, (output, named) in pairs if _is_by_rank(named)]
+        more = f"; and so on for {len(told) - 6} more" if len(told) > 6 else ""
+        said = re.search(r"95 times in 100, (.+), for any data", signed)
+        derived = "; ".join(told[:6]) + more
+        found.compare("between which ranks medians lie", said[1] if said else signed, derived)
+
+    def _ranks(self, k: int, output: dict[str, Any], aggregator: str) -> str:
+        name, of = output["name"], f"the {self.runs:,} answers of the runs"
+        share = Fraction(1, 2) if aggregator == "median" else Fraction(aggregator.removeprefix("quantile "))
+        points = self._cells(k, output) + 1
+        missed = 2 * self.repeats / self.values[k] * Fraction(log(20 * points))
+        if missed * share.denominator > 2**18:  # where the table of weights ends
+            missed = Fraction(self.runs + 1)
+        low, high = ceil(share * self.runs - missed), floor(share * self.runs + missed) + 1
+        if low < 1 and high > self.runs:
+            return f"{name} may lie beyond all of {of}, anywhere between its bounds"
+        first = f"the {_nth(low)} smallest" if low >= 1 else "its lower bound"
+        last = f"the {_nth(high)} smallest" if high <= self.runs else "its upper bound"
+        return f"{name} lies between {first} and {last} of {of}"
 
     def _compare_what_is_shown(self, found: Recomputed) -> None:
         """Nothing beyond what was paid for, and medians only where they were asked for."""
@@ -847,6 +871,11 @@ def _finer(width: int) -> int:
 
 
 _NORMAL = {Fraction(1, 20): Fraction(195997, 100000), Fraction(1, 100): Fraction(257583, 100000)}
+
+
+def _nth(number: int) -> str:
+    last = 0 if number % 100 in (11, 12, 13) else number % 10
+    return f"{number:,}{('th', 'st', 'nd', 'rd')[last] if last < 4 else 'th'}"
 
 
 def _is_by_rank(aggregator: str) -> bool:

@@ -340,10 +340,18 @@ def test_every_parameter_of_step_one_is_derived(subtests: pytest.Subtests) -> No
                 assert recompute(forged(release, {path: "7"})).differs
 
 
+@pytest.mark.parametrize("epsilon", ["0.1", "3", "8"])
+def test_between_which_ranks_medians_lie_is_derived(epsilon: str) -> None:
+    release = of_pipeline(pipeline_request(aggregator="median", epsilon=epsilon, block_size=1))
+    assert found_in(release).differs == []
+    signed = opened(release.certificate)["predicate"]["mechanism"]["ranks"]
+    other = signed.replace("of the 60 answers", "of the 61 answers")
+    assert recompute(forged(release, {("mechanism", "ranks"): other})).differs
+
+
 def test_what_is_not_derived_is_said() -> None:
     assert found_in(of_query({"kind": "quantile", "column": "age", "probabilities": ["0.5"]})).not_derived
-    said, by_rank = found_in(of_pipeline(pipeline_request(1, aggregator="median"))).not_derived
-    assert by_rank == "between which ranks medians lie"
+    (said,) = found_in(of_pipeline(pipeline_request(1, aggregator="median"))).not_derived
     assert "depends on the data" in said
     older = opened(of_pipeline(pipeline_request()).certificate) | {
         "predicateType": "urn:dpgate:predicate:release:v2"
