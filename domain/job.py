@@ -227,7 +227,7 @@ class Reason(StrEnum):
     )
     NOT_IN_LEDGER = (
         "the worker zone's own ledger does not hold this job as it is on record, or has drawn its release "
-        "before; nothing more comes of it, cancel it"
+        "before, which still verifies; its charge stands, nothing more comes of it: cancel it if it waits"
     )
     MANDATE_MISSING = (
         "the worker zone has no mandate that the rights holder signed for these data; it goes on when they "

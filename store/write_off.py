@@ -15,6 +15,15 @@ from store import audit, ledger, turn
 from store import jobs as job_rows
 from store.tables import accounts, jobs, ledger_entries
 
+_CANCELLED = (JobState.CANCELLED, Actor.OPERATOR)
+_ENDS = {
+    JobState.SUBMITTED: _CANCELLED,
+    JobState.QUEUED: _CANCELLED,
+    JobState.PREPARING: _CANCELLED,
+    JobState.RUNNING: _CANCELLED,
+    JobState.AGGREGATING: (JobState.ERRORED, Actor.SWEEP),
+}
+
 
 def write_off(
     connection: sa.Connection, *, cohort: str, missing: Mapping[str, int], name: str, now: datetime
@@ -49,18 +58,18 @@ def left(connection: sa.Connection, cohort: str) -> dict[str, int]:
     return {account.currency.value: account.left for account in found}
 
 
-def end_all(connection: sa.Connection, *, now: datetime) -> None:
-    """Whatever is under way: it may have been charged and drawn in the time that nobody knows of. A release
-    that was drawn before stays in review."""
-    ends = (JobState.SUBMITTED, JobState.QUEUED, JobState.PREPARING, JobState.RUNNING)
-    found = connection.execute(sa.select(jobs.c.id, jobs.c.state).where(jobs.c.state.in_(ends)))
-    for job_id, before in found.all():
-        after, actor = JobState.CANCELLED, Actor.OPERATOR
-        job_rows.move(connection, job_id, JobState(before), after, actor=actor, by="host", now=now)
-    failed = connection.execute(sa.select(jobs.c.id).where(jobs.c.state == JobState.AGGREGATING))
-    for job_id in failed.scalars().all():
-        before, after = JobState.AGGREGATING, JobState.ERRORED
-        job_rows.move(connection, job_id, before, after, actor=Actor.SWEEP, by="host", now=now)
+def under_way(connection: sa.Connection) -> dict[str, JobState]:
+    """All jobs that have no release and may still get one, with their states."""
+    found = sa.select(jobs.c.id, jobs.c.state).where(jobs.c.state.in_(_ENDS)).order_by(jobs.c.id)
+    return {row.id: JobState(row.state) for row in connection.execute(found)}
+
+
+def end(connection: sa.Connection, found: Mapping[str, JobState], *, now: datetime, **fields: str) -> None:
+    """Jobs that were or may have been charged and drawn in the time that the database has forgotten: nothing
+    more comes of them. What it has charged stays; what it had set aside is written off where it was spent."""
+    for job_id, before in found.items():
+        after, actor = _ENDS[before]
+        job_rows.move(connection, job_id, before, after, actor=actor, by="host", now=now, **fields)
 
 
 def go_on(

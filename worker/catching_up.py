@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from domain.errors import InvalidRequest, NotReady
+from domain.job import Reason
 from privacy.cost import Currency
-from store import agreement, audit, datasets, jobs, pac_states, turn
+from store import agreement, audit, datasets, jobs, pac_states, runs, turn
 from store.database import Database
 from store.keys import load_keys
-from store.write_off import end_all, go_on, left, write_off
+from store.write_off import end, go_on, left, under_way, write_off
 from store.zone_ledger import Kind, Page, ZoneLedger
 from worker.books import job_digest
 
@@ -67,7 +68,7 @@ def catch_up(
     ledger: ZoneLedger, database: Database, *, now: datetime, since: Since | None = None
 ) -> WrittenOff:
     """Whatever the zone counts as spent and the database does not is spent there as well, by cohort and
-    currency, in units. Jobs that the zone has drawn already stay drawn.
+    currency, in units. Jobs that the zone has drawn already end: no second release comes of them.
 
     After a restore without the newest ledger, `since` says what happened meanwhile: where it is unknown, all
     that was left is spent, and what was under way ends. Raises InvalidRequest where nobody says, or where
@@ -81,7 +82,7 @@ def catch_up(
                 if since is None:
                     raise _nobody_says()
                 if since is Since.UNKNOWN:
-                    end_all(connection, now=now)
+                    end(connection, under_way(connection), now=now)
                     return _catch_up(page, connection, now=now, all_is_spent=True)
             return _catch_up(page, connection, now=now)
 
@@ -96,6 +97,8 @@ def _nobody_says() -> InvalidRequest:
 
 
 def _catch_up(page: Page, connection: Any, *, now: datetime, all_is_spent: bool = False) -> WrittenOff:
+    over = {job: state for job, state in under_way(connection).items() if _is_over(page, connection, job)}
+    end(connection, over, now=now, reason=Reason.NOT_IN_LEDGER.name)
     there = agreement.cohorts_spent(connection)
     name = f"catch-up-{page.size() + 1}"
     found: WrittenOff = {}
@@ -121,6 +124,17 @@ def _catch_up(page: Page, connection: Any, *, now: datetime, all_is_spent: bool 
     # by its hash too: where the one who wrote this died, the next event has the same number
     page.add(Kind.CAUGHT_UP, f"{head[0]} {head[1]}", {"written off": found}, head=head)
     return found
+
+
+def _is_over(page: Page, connection: Any, job_id: str) -> bool:
+    """Whether the zone lets nothing more come of a job: it has drawn its release, which came out, or found
+    its charge void. One that it still keeps, as a worker died, is handed out where all runs are done."""
+    if page.find(Kind.VOID, job_id) is not None:
+        return True
+    if page.find(Kind.DRAW, job_id) is None:
+        return False
+    is_charged = job_id in agreement.under_way(connection)
+    return not (page.drawn(job_id) and is_charged and runs.all_done(connection, job_id))
 
 
 def _has_pac_state(page: Page, connection: Any, cohort: str) -> bool:

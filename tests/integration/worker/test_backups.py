@@ -21,10 +21,15 @@ from dpgate.backup.making import back_up
 from dpgate.backup.restoring import drill, restore
 from dpgate.cli.app import run
 from dpgate.errors import DpgateError
+from dpgate.verification import check_release
 from store import maintenance
 from store.database import Database
+from store.database_copy import copy_sqlite_file
 from store.tables import accounts
 from worker.catching_up import Since, catch_up, zone_ledger
+from worker.certificate import public_key_pem
+from worker.publish import begin
+from worker.sweep import sweep
 
 NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
@@ -178,3 +183,41 @@ def test_what_is_no_backup_of_this_zone_is_refused(
             with pytest.raises(InvalidRequest, match="another key"):
                 restore(backup, tmp_path / "new-zone", elsewhere, key=other, now=NOW)
         assert not (tmp_path / "new").exists()
+
+
+def test_what_was_drawn_after_the_backup_ends_with_the_catch_up(sqlite_url: str, tmp_path: Path) -> None:
+    """Wherever the backup met it: its charge stands, and what somebody saved of it still verifies."""
+    with open_bench(sqlite_url, tmp_path) as bench:
+        given_heights(bench)
+        drawing, running = (submit(bench, MEAN + note, epsilon="1") for note in ("# a", "# b"))
+        for message in bench.sent.take():
+            bench.deliver(message)
+        chunks = bench.sent.take()
+        for message in chunks:
+            if message[1] == drawing:
+                bench.deliver(message)
+        bench.clock.forward(bench.sent.queue[0][2] + 1)
+        assert begin(bench.zone, drawing)
+        bench.sent.queue.extend(message for message in chunks if message[1] == running)
+        queued = submit(bench, MEAN + "# c", epsilon="1")
+        states = (JobState.AGGREGATING, JobState.RUNNING, JobState.QUEUED)
+        asked = (drawing, running, queued)
+        assert tuple(bench.job(each).state for each in asked) == states
+        backup, key = taken(bench, tmp_path / "backup"), key_apart(bench, tmp_path)
+        bench.drive()
+        saved = [bench.release(each) for each in asked]
+        ledger = tmp_path / "ledger-elsewhere"
+        copy_sqlite_file(bench.zone.ledger.path, ledger)
+        destroy(bench)
+        put_back(bench, backup, key, ledger)
+        catch_up(bench.zone.ledger, bench.database, now=NOW)
+        ends = (JobState.ERRORED, JobState.CANCELLED, JobState.CANCELLED)
+        assert tuple(bench.job(each).state for each in asked) == ends
+        assert {bench.job(each).reason for each in asked} == {Reason.NOT_IN_LEDGER}
+        bench.clock.forward(PATIENCE_S)
+        sweep(bench.zone)
+        assert list(bench.sent.queue) == []
+        assert spent(bench) == (3_000_000, 3_000_000)
+        check_books(bench)
+        pem = public_key_pem(bench.zone.keys.signing)
+        assert all(check_release(each.model_dump(mode="json"), pem) for each in saved)
