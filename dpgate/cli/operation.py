@@ -186,6 +186,11 @@ def audit_shared_people(
 def check_ours(place: Home) -> None:
     """Files that another user leaves beside a SQLite database would lock its owner out."""
     if not place.database.exists():
+        if place.worker_zone.exists():
+            raise DpgateError(
+                f"{place.root} has a worker zone and no SQLite database: say where its database is, in "
+                "DPGATE_DATABASE_URL or with --database-url, as the platform was started with"
+            )
         raise DpgateError(f"there is no platform in {place.root}; name its folder with --home")
     if place.database.stat().st_uid != os.geteuid():
         raise DpgateError(f"the platform in {place.root} is another user's; run this as that user")

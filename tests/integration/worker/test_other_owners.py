@@ -178,8 +178,19 @@ def test_the_command_leaves_a_platform_of_somebody_else_alone(
     create_keys(tmp_path / "worker" / "master.key")
     asked = ["audit", "shared-people", "--home", str(tmp_path)]
     monkeypatch.delenv("DPGATE_DATABASE_URL", raising=False)
+    # one on PostgreSQL has a zone in its home, and no more
     assert run(asked) != 0
-    assert "there is no platform in" in capsys.readouterr().err
+    assert "in DPGATE_DATABASE_URL or with --database-url" in " ".join(capsys.readouterr().err.split())
+    ledger = [
+        "ledger",
+        "begin",
+        "--home",
+        str(tmp_path / "elsewhere"),
+        "--zone-folder",
+        str(tmp_path / "worker"),
+    ]
+    assert run(ledger) != 0
+    assert "there is no platform in" in " ".join(capsys.readouterr().err.split())
     (tmp_path / "database").mkdir()
     (tmp_path / "database" / "dpgate.sqlite").touch()
     monkeypatch.setattr("os.geteuid", lambda: 4_000_000)
