@@ -22,7 +22,8 @@ from worker.scan.cells import Parameters
 KEY_BYTES = 32
 _BLOCK = 1024
 
-_VALUE = {"mean": "CAST(sum({0}) // count(*) AS BIGINT)", "least": "min({0})", "greatest": "max({0})"}
+_MEAN = "CAST((sum({0}) + {half}) // count(*) AS BIGINT)"
+_VALUE = {"mean": _MEAN, "least": "min({0})", "greatest": "max({0})"}
 
 
 @dataclass(frozen=True)
@@ -79,11 +80,12 @@ def tickets(lot: Lot, names: Sequence[str], rows: str) -> str:
     return f"SELECT {keys}, {lot.ticket('person', 'turn', *names)} AS ticket FROM ({each})"  # noqa: S608  as above
 
 
-def reduced(reduce: str, lot: Lot, *, groups: Sequence[str], units: Sequence[str]) -> str:
+def reduced(reduce: str, lot: Lot, *, groups: Sequence[str], units: Sequence[str], is_down: bool) -> str:
     """One row for each person: that of the group where most of their rows are (ties: by the lot), with the
-    mean, least or greatest of their values in this group."""
+    mean, least or greatest of their values in this group. A mean is whole: the step below, or the nearest."""
+    half = "0" if is_down else "count(*) // 2"
     keys = ", ".join(["person", *groups])
-    values = [f"{_VALUE[reduce].format(name)} AS {name}" for name in units]
+    values = [f"{_VALUE[reduce].format(name, half=half)} AS {name}" for name in units]
     columns = ", ".join([keys, "count(*) AS held", *values])
     per_group = f"SELECT {columns} FROM taking_part GROUP BY {keys}"  # noqa: S608  as above
     if not groups:

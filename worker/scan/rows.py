@@ -112,7 +112,8 @@ class Rows:
         if rule is not None and rule.rows is not None:
             limited = chosen(rule.rows, lot, groups=self.groups, units=self.units)
         elif rule is not None and rule.reduce is not None:
-            limited = reduced(rule.reduce, lot, groups=self.groups, units=self.units)
+            is_down = self.request.query.reads_down
+            limited = reduced(rule.reduce, lot, groups=self.groups, units=self.units, is_down=is_down)
         # each is used once: what is not kept in memory needs no room there
         parts = {"taking_part": self.taking_part(), "contributed": limited}
         return "WITH " + ", ".join(f"{name} AS NOT MATERIALIZED ({sql})" for name, sql in parts.items())

@@ -7,6 +7,7 @@ import math
 import operator
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
+from fractions import Fraction
 from typing import Any
 
 from factories import make_declaration
@@ -79,14 +80,19 @@ def _contributed(rows, request, table, declaration):
     for person, group, units in taking_part:
         if person:
             of_person[person].append((group, units))
-    limit = _limited(rule)
+    limit = _limited(rule, is_down=_is_down(request.query))
     return [row for person, held in of_person.items() for row in limit(person, held)]
 
 
-def _limited(rule):
+def _is_down(query) -> bool:
+    """Which cell a value lies in decides."""
+    return query.kind in ("histogram", "quantile")
+
+
+def _limited(rule, *, is_down):
     if rule.rows is not None:
         return lambda person, held: _winners(person, held)[: rule.rows]
-    return lambda person, held: [_reduced(person, held, rule.reduce)]
+    return lambda person, held: [_reduced(person, held, rule.reduce, is_down=is_down)]
 
 
 def _winners(person, held):
@@ -105,20 +111,22 @@ def _ticket(*values):
     return hashlib.sha256(KEY.hex().encode() + spelled).hexdigest()
 
 
-def _reduced(person, held, reduce):
+def _reduced(person, held, reduce, *, is_down):
     counts = Counter(group for group, _ in held)
     most = max(counts.values())
     ties = [group for group, number in counts.items() if number == most]
     group = min(ties, key=lambda group: _ticket(person, *group))
     columns = list(zip(*(units for found, units in held if found == group), strict=True))
-    rule = {"mean": lambda values: sum(values) // len(values), "least": min, "greatest": max}[reduce]
+    half = Fraction(0 if is_down else 1, 2)
+    mean = lambda values: math.floor(Fraction(sum(values), len(values)) + half)  # noqa: E731
+    rule = {"mean": mean, "least": min, "greatest": max}[reduce]
     return group, [rule(values) for values in columns]
 
 
 def _taking_part(row, request, table: Table):
     """(person, group, units), or None for a row that lacks something or fails a condition."""
     query = request.query
-    half = 0.0 if query.kind in ("histogram", "quantile") else 0.5
+    half = 0.0 if _is_down(query) else 0.5
     units = [
         _steps(row[column.name], _column(table, column.name), grid, half)
         for column, grid in zip(query.read_columns, query.grids(table), strict=True)

@@ -162,6 +162,21 @@ def test_numbers_between_steps_are_read_as_the_nearest(tmp_path):
     assert abs(found - sum(shares) / float(grid.step)) < 150
 
 
+def test_a_persons_mean_is_the_nearest_step(tmp_path):
+    """Of three rows, the step below lies a third of a step too low: for two thousand people 667 steps."""
+    one = {"name": "share", "kind": "number", "lower": 0, "upper": 1}
+    table = {"path": "people.csv", "columns": [COLUMNS[0], one], "rows_per_person": "many"}
+    declaration = make_declaration(tables=[table], privacy_unit={"table": "people.csv", "column": "person"})
+    drawn = random.Random(8)
+    shares = [drawn.random() for _ in range(6000)]
+    rows = [["person", "share"], *([f"s{place // 3}", repr(share)] for place, share in enumerate(shares))]
+    (tmp_path / "people.csv").write_bytes(declaration.tables[0].join(rows).encode())
+    request = ask({"kind": "sum", "column": "share", "contribution": {"reduce": "mean"}})
+    (grid,) = request.mechanism_for(declaration).grids
+    (found,) = scan(plain_file(tmp_path / "people.csv"), request, declaration)
+    assert abs(found - sum(shares) / 3 / float(grid.step)) < 150
+
+
 def many_rows(seed: int, number: int):
     draw = random.Random(seed)
     return [
