@@ -23,11 +23,12 @@ import redis  # noqa: E402
 import sqlalchemy as sa  # noqa: E402
 from asking import running_gateway  # noqa: E402
 from certified import MASTER  # noqa: E402
-from chapters import WHICH, live  # noqa: E402
+from chapters import live  # noqa: E402
 from leaks import plant  # noqa: E402
 from receivers import Mailbox, Receiver, mail_server, receiving  # noqa: E402
 from recording import LogLines, Transcript  # noqa: E402
 from stillness import Draws, StillClock, couple_noise  # noqa: E402
+from stopped import WHICH  # noqa: E402
 from story import tell  # noqa: E402
 from world import World, commands_reach  # noqa: E402
 

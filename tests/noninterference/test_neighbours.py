@@ -97,6 +97,13 @@ def test_neighbours_cannot_be_told_apart(life: Life, subtests: pytest.Subtests) 
     assert not found, "\n".join(map(str, found[:20]))
 
 
+def test_neighbours_cannot_be_told_apart_where_jobs_are_stopped(life: Life) -> None:
+    """Refused, cancelled, withheld, or held when the budget is full, a version follows or all ends."""
+    calm, other = life(which="states"), life(TOGETHER, which="states")
+    found = differences(calm, other)
+    assert not found, "\n".join(map(str, found[:20]))
+
+
 def test_no_cell_is_anywhere(life: Life) -> None:
     """And nobody's name."""
     for change in (None, TOGETHER):
