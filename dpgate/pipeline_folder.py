@@ -1,7 +1,5 @@
 """A pipeline on the researcher's disk: `dpgate.yaml`, its sources, and the lock that the twin's run wrote.
-
-Everything is refused by its size before it is read.
-"""
+Everything is refused by its size before it is read."""
 
 from __future__ import annotations
 
