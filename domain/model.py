@@ -146,15 +146,15 @@ def _problem(detail: Any, within: str) -> FieldProblem:
         return fields.MISSING.about(field)
     if kind == "extra_forbidden":
         near = fields.NEAR.get(where[-1] if where else "")
-        use = f"Write {near} in its place." if near else "Remove it, or check its spelling."
-        return fields.UNKNOWN.about(field, use=use)
+        return fields.NEARLY.about(field, near=near) if near else fields.UNKNOWN.about(field)
     if kind == "string_pattern_mismatch":
         # nobody who fills in a form reads regular expressions
         no, use = fields.form_of(str(told["pattern"]))
         return fields.FORM.about(field, no=no, use=use)
     if kind in fields.KINDS:
-        example = fields.EXAMPLES.get((where[-1] if where else "", kind), "")
-        return fields.KIND.about(field, kind=fields.KINDS[kind], example=example)
+        of_kind = fields.KINDS[kind]
+        example = fields.EXAMPLES.get((where[-1] if where else "", kind), of_kind)
+        return fields.KIND.about(field, kind=of_kind, example=example)
     if kind in fields.CHOICES:
         return fields.VALUE.about(field, problem=f"must be {told['expected']}.".replace("'", ""), use="")
     if kind not in OWN_WORDS:

@@ -38,10 +38,11 @@ class Refusal:
 MISSING = Refusal("field_missing", InvalidRequest, "", "is missing.", "Add it.")
 UNKNOWN = Refusal(
     "field_unknown", InvalidRequest, "",
-    "is not a known field.", "{use}",
+    "is not a known field.", "Remove it, or check its spelling.",
 )
+NEARLY = Refusal("field_nearly", InvalidRequest, "", "is not a known field.", "Write {near} in its place.")
 FORM = Refusal("field_form", InvalidRequest, "", "is {no}.", "{use}")
-KIND = Refusal("field_kind", InvalidRequest, "", "is not {kind}.", "Write {kind}{example}.")
+KIND = Refusal("field_kind", InvalidRequest, "", "is not {kind}.", "Write {example}.")
 VALUE = Refusal("field_value", InvalidRequest, "", "{problem}", "{use}")
 # fmt: on
 
@@ -52,8 +53,8 @@ NEAR: Mapping[str, str] = {
 }  # fmt: skip
 # by field and the validator's word: how such a one looks
 EXAMPLES: Mapping[tuple[str, str], str] = {
-    ("command", "tuple_type"): ": [python3, /pipeline/main.py]",
-    ("command", "list_type"): ": [python3, /pipeline/main.py]",
+    ("command", "tuple_type"): "a list: [python3, /pipeline/main.py]",
+    ("command", "list_type"): "a list: [python3, /pipeline/main.py]",
 }
 
 # by pattern: what the text is not, and what to write

@@ -220,6 +220,12 @@ PROVOKED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: make_declaration(colour="red"),
         "colour: is not a known field. Remove it, or check its spelling.",
     ),
+    "field_nearly": (
+        lambda: make_manifest(
+            outputs=[{"file": "a.tsv", "values": [{"name": "m", "lower": 0, "upper": 1, "max": 4}]}]
+        ),
+        "output 1, value 1, max: is not a known field. Write upper in its place.",
+    ),
     "field_form": (
         lambda: make_manifest(outputs=[{"file": "a.tsv", "values": [{"name": "mean height"}]}]),
         "output 1, value 1, name: is no name of a value. Begin with a letter",
