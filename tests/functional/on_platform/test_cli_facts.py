@@ -65,7 +65,16 @@ def test_from_a_question_to_its_citation(
 ) -> None:
     ada, holder = one_platform.ada, one_platform.holder
     asked = ada.ok(
-        "query", "submit", "{kind: count}", "--dataset", "ages", "--epsilon", "0.5", "--wait", "--json"
+        "query",
+        "submit",
+        "{kind: count}",
+        "--dataset",
+        "ages",
+        "--epsilon",
+        "0.5",
+        "--anyway",
+        "--wait",
+        "--json",
     )
     job = asked.json["job_id"]
     assert "epsilon 0.5)" in ada.ok("cite", job).out.replace("\n", " ")

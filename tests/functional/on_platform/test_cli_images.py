@@ -145,7 +145,7 @@ def test_a_disk_that_is_full(archive: Path, tmp_path: Path) -> None:
     answer = Answer(done.returncode, done.stdout, done.stderr)
     store.parent.rmdir()
     assert answer.code in (ExitCode.USAGE, ExitCode.NOT_READY), answer
-    assert "No space left on device" in answer.err or "disk is full" in answer.err
+    assert "there is no room left on the disk" in answer.err or "disk is full" in answer.err
 
 
 def test_a_job_whose_image_was_withdrawn_ends_without_a_charge(platform: Platform) -> None:

@@ -146,14 +146,16 @@ def test_a_rights_holder_cannot_allot_or_register_what_is_anothers(
     assert shared_gateway.rows() == before
 
 
-def test_a_job_id_of_a_wrong_form_is_named(shared_gateway: Gateway, subtests: pytest.Subtests):
+def test_a_job_id_of_a_wrong_form_is_named_or_no_job(shared_gateway: Gateway, subtests: pytest.Subtests):
     for method, rest in JOB_ROUTES:
-        person = "ada" if rest in ("", "/release", "/cancel") else "holder"
+        is_looked_up = rest in ("", "/release", "/cancel")  # by people, who may type a title for an id
+        person = "ada" if is_looked_up else "holder"
+        status, field = (404, "job") if is_looked_up else (422, "job_id")
         with subtests.test(f"{method} {rest}"):
             for job_id in ("x", "a" * 65, "-leading-hyphen", "job%00id-0000", "job%0aid-000", "jöb-jöb-0"):
                 answer = shared_gateway.ask(method, f"/jobs/{job_id}{rest}", by=person)
-                assert answer.status_code == 422, job_id
-                assert answer.json()["problems"][0]["field"] == "job_id"
+                assert answer.status_code == status, job_id
+                assert answer.json()["problems"][0]["field"] == field
 
 
 def test_a_data_set_name_of_a_wrong_form_is_named(shared_gateway: Gateway, subtests: pytest.Subtests):
