@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from twins.pii.east_in_latin import has_family_in_latin
 from twins.pii.japan import is_frequent_name
 
 _STREETS_TEXT = """
@@ -213,6 +212,19 @@ _FAMILIES = frozenset(
     "苏蘇卢盧蒋蔣蔡贾賈丁魏薛叶葉阎閻余潘杜戴夏钟鍾汪田任姜范方石姚谭譚廖邹鄒熊金陆陸郝孔白崔康毛邱秦江史顾顧侯邵孟龙龍万萬段雷钱錢汤湯尹黎易常武乔喬贺賀赖賴龚龔文"
     "김이박최정강조윤장임한오서신권황안송류유전홍고문양손배백허남심노하곽성차주우구민진지엄채원천방공현함변염"
 )
+# of China, Korea and Vietnam: a column of names has one in nearly each value; towns are written like them, so
+# a single value is told by nothing
+_FAMILIES_IN_LATIN_TEXT = """
+wang li zhang liu chen yang huang zhao wu zhou xu sun ma zhu hu guo he gao lin luo zheng liang xie song
+tang han feng deng cao peng zeng xiao tian dong yuan pan jiang cai yu du ye cheng su wei lu ding ren shen
+yao cui zhong tan fan jin shi liao jia xia fu fang bai zou meng xiong qin qiu yin xue yan duan lei hou long
+tao gu mao hao gong shao wan qian lai kong yi chang wen kang dai chan wong lee cheung lau leung ho ng lam
+yeung tsang chow fung kwok mak yip tse hui tsai hsu hsieh kuo chou tseng chiu chung tsui lui kim park choi
+jung jeong kang cho yoon yun jang lim oh seo shin kwon hwang ahn ryu hong jeon ko moon son bae baek nguyen
+tran le pham huynh phan vu vo dang bui do ngo duong ly
+"""
+_FAMILIES_IN_LATIN = frozenset(_FAMILIES_IN_LATIN_TEXT.split())
+_LONGEST_NAME = 30
 _EAST = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{1,6}")
 
 
@@ -220,6 +232,15 @@ def has_form_of_east_asia(value: str) -> bool:
     """A frequent family name of China or Korea, and one or two signs behind it."""
     family = 2 if value[:2] in _FAMILIES_OF_TWO else 1
     return (family == 2 or value[0] in _FAMILIES) and 1 <= len(value) - family <= 2
+
+
+def has_family_in_latin(value: str) -> bool:
+    """Two to four words, of which the first or the last is a frequent family name. Towns of one word have
+    none."""
+    if len(value) > _LONGEST_NAME:
+        return False
+    words = value.replace(",", " ").casefold().split()
+    return 2 <= len(words) <= 4 and (words[0] in _FAMILIES_IN_LATIN or words[-1] in _FAMILIES_IN_LATIN)
 
 
 def is_sentence(value: str) -> bool:
