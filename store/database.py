@@ -7,6 +7,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any
 
 import psycopg
@@ -130,50 +131,39 @@ def _text(kept: bytes) -> str | Broken:
         return Broken()
 
 
+def _or_broken(read: Callable[[Any], Any], kept: Any) -> Any:
+    try:
+        return read(kept)
+    except (psycopg.DataError, ValueError, TypeError):
+        return Broken()
+
+
 class _Instant(TimestamptzLoader):
     """PostgreSQL knows years after 9999, before 1, and `infinity`."""
 
     def load(self, data: Buffer) -> Any:
-        try:
-            return super().load(data)
-        except psycopg.DataError:
-            return Broken()
+        return _or_broken(super().load, data)
 
 
 class _Day(DateLoader):
     """The same of days."""
 
     def load(self, data: Buffer) -> Any:
-        try:
-            return super().load(data)
-        except psycopg.DataError:
-            return Broken()
-
-
-def _or_broken(read: Callable[[Any], Any] | None) -> Callable[[Any], Any]:
-    assert read is not None
-
-    def read_or_broken(value: Any) -> Any:
-        try:
-            return read(value)
-        except (ValueError, TypeError):
-            return Broken()
-
-    return read_or_broken
+        return _or_broken(super().load, data)
 
 
 class _InstantAsText(sqlite.DATETIME):
     """SQLite keeps it as text, which may be none of an instant."""
 
     def result_processor(self, *named: Any) -> Callable[[Any], Any]:
-        return _or_broken(super().result_processor(*named))
+        return partial(_or_broken, super().result_processor(*named))  # type: ignore[arg-type]  # both have one
 
 
 class _DayAsText(sqlite.DATE):
     """The same of days."""
 
     def result_processor(self, *named: Any) -> Callable[[Any], Any]:
-        return _or_broken(super().result_processor(*named))
+        return partial(_or_broken, super().result_processor(*named))  # type: ignore[arg-type]  # both have one
 
 
 @contextmanager

@@ -41,7 +41,7 @@ def names_full_disk(place: Path, *, then: str = "run the same command again") ->
     """Raises NotReady with the place where what is written below it finds no room."""
     try:
         yield
-    except Exception as error:
+    except Exception as error:  # whichever driver it is of: what is no full disk goes on as it came
         if not (is_full_for_file(error) or is_full_for_database(error)):
             raise
         raise NotReady(full_words(place, then=then)) from None

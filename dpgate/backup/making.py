@@ -42,8 +42,8 @@ def back_up(zone_folder: Path, database: Database, target: Path, *, now: datetim
     try:
         with names_full_disk(target):
             return _fill(target, zone_folder, database, keys, now=now)
-    except BaseException:
-        shutil.rmtree(target)  # half a backup is none
+    except BaseException:  # also where somebody ends it: half a backup is none
+        shutil.rmtree(target)
         raise
 
 
