@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from terminal import EXAMPLES, Platform, data_folder
+from terminal import EXAMPLES, Answer, Platform, Terminal, data_folder
 from waiting import wait_until
 
 import dpgate
@@ -60,22 +60,16 @@ def test_the_dictionary_says_between_which_days_a_date_lies(one_platform: Platfo
     assert (row["lower"], row["upper"]) == ("2024-01-01", "2024-12-31")
 
 
+def counted(ada: Terminal, epsilon: str) -> Answer:
+    asked = ("query", "submit", "{kind: count}", "--dataset", "ages", "--epsilon", epsilon)
+    return ada.ok(*asked, "--anyway", "--wait", "--json")
+
+
 def test_from_a_question_to_its_citation(
     one_platform: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada, holder = one_platform.ada, one_platform.holder
-    asked = ada.ok(
-        "query",
-        "submit",
-        "{kind: count}",
-        "--dataset",
-        "ages",
-        "--epsilon",
-        "0.5",
-        "--anyway",
-        "--wait",
-        "--json",
-    )
+    asked = counted(ada, "0.5")
     job = asked.json["job_id"]
     assert "epsilon 0.5)" in ada.ok("cite", job).out.replace("\n", " ")
     assert ada.ok("cite", job, "--bibtex").out.startswith("@misc{ages-")
@@ -102,18 +96,7 @@ def test_from_a_question_to_its_citation(
 def test_jobs_are_listed_part_by_part(one_platform: Platform) -> None:
     ada = one_platform.ada
     for epsilon in ("0.01", "0.02"):
-        query = (
-            "query",
-            "submit",
-            "{kind: count}",
-            "--dataset",
-            "ages",
-            "--epsilon",
-            epsilon,
-            "--wait",
-            "--anyway",
-        )
-        ada.ok(*query)
+        counted(ada, epsilon)
     first = ada.ok("status", "--dataset", "ages", "--state", "RELEASED", "--limit", "1", "--json").json
     second = ada.ok("status", "--dataset", "ages", "--before", first[0]["id"], "--limit", "1", "--json").json
     assert [len(first), len(second)] == [1, 1]

@@ -52,6 +52,7 @@ def every_cell() -> list[dict[str, str]]:
 
 
 EVERY_CELL = every_cell()
+PEOPLE = 2000
 
 ADULT = {"column": "age", "operator": ">=", "value": 18}
 QUERIES = [
@@ -147,34 +148,35 @@ def test_conditions_compare_whole_numbers_of_a_wide_column(tmp_path, subtests, p
                 assert found == (sum(compare(value, asked) for value in within),)
 
 
+def sum_of_shares(folder, shares, request):
+    """In steps of the grid, and the size of one; each person has as many of them."""
+    rows_each = len(shares) // PEOPLE
+    one = {"name": "share", "kind": "number", "lower": 0, "upper": 1}
+    kept = {"columns": [COLUMNS[0], one], "rows_per_person": "one" if rows_each == 1 else "many"}
+    unit = {"table": "people.csv", "column": "person"}
+    declaration = make_declaration(tables=[{"path": "people.csv", **kept}], privacy_unit=unit)
+    rows = [["person", "share"], *([f"s{at // rows_each}", repr(share)] for at, share in enumerate(shares))]
+    (folder / "people.csv").write_bytes(declaration.tables[0].join(rows).encode())
+    (grid,) = request.mechanism_for(declaration).grids
+    (found,) = scan(plain_file(folder / "people.csv"), request, declaration)
+    return found, float(grid.step)
+
+
 def test_numbers_between_steps_are_read_as_the_nearest(tmp_path):
     """Read as the step below, two thousand of them lie a thousand steps too low together."""
-    one = {"name": "share", "kind": "number", "lower": 0, "upper": 1}
-    table = {"path": "people.csv", "columns": [COLUMNS[0], one], "rows_per_person": "one"}
-    declaration = make_declaration(tables=[table], privacy_unit={"table": "people.csv", "column": "person"})
     drawn = random.Random(7)
-    shares = [drawn.random() for _ in range(2000)]
-    rows = [["person", "share"], *([f"s{place}", repr(share)] for place, share in enumerate(shares))]
-    (tmp_path / "people.csv").write_bytes(declaration.tables[0].join(rows).encode())
-    request = ask({"kind": "sum", "column": "share"})
-    (grid,) = request.mechanism_for(declaration).grids
-    (found,) = scan(plain_file(tmp_path / "people.csv"), request, declaration)
-    assert abs(found - sum(shares) / float(grid.step)) < 150
+    shares = [drawn.random() for _ in range(PEOPLE)]
+    found, step = sum_of_shares(tmp_path, shares, ask({"kind": "sum", "column": "share"}))
+    assert abs(found - sum(shares) / step) < 150
 
 
 def test_a_persons_mean_is_the_nearest_step(tmp_path):
     """Of three rows, the step below lies a third of a step too low: for two thousand people 667 steps."""
-    one = {"name": "share", "kind": "number", "lower": 0, "upper": 1}
-    table = {"path": "people.csv", "columns": [COLUMNS[0], one], "rows_per_person": "many"}
-    declaration = make_declaration(tables=[table], privacy_unit={"table": "people.csv", "column": "person"})
     drawn = random.Random(8)
-    shares = [drawn.random() for _ in range(6000)]
-    rows = [["person", "share"], *([f"s{place // 3}", repr(share)] for place, share in enumerate(shares))]
-    (tmp_path / "people.csv").write_bytes(declaration.tables[0].join(rows).encode())
+    shares = [drawn.random() for _ in range(3 * PEOPLE)]
     request = ask({"kind": "sum", "column": "share", "contribution": {"reduce": "mean"}})
-    (grid,) = request.mechanism_for(declaration).grids
-    (found,) = scan(plain_file(tmp_path / "people.csv"), request, declaration)
-    assert abs(found - sum(shares) / 3 / float(grid.step)) < 150
+    found, step = sum_of_shares(tmp_path, shares, request)
+    assert abs(found - sum(shares) / 3 / step) < 150
 
 
 def many_rows(seed: int, number: int):
