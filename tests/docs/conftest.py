@@ -5,11 +5,10 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from page_platform import Rewound, copy
+from page_platform import Rewound, begun
 from warm_stack import WarmStack
 from zones import own_scratch_root
 
@@ -25,27 +24,13 @@ SETTINGS = {"DPGATE_WORKER_NAME": "analysis-1", "DPGATE_LATE_TICK_S": "5"}
 
 @pytest.fixture(scope="session")
 def running() -> Iterator[Rewound]:
-    with _started("docs") as started:
-        yield started
-
-
-@pytest.fixture
-def alone() -> Iterator[Rewound]:
-    """One that no page had before."""
-    with _started("docs-alone") as started:
-        yield started
-
-
-@contextmanager
-def _started(name: str) -> Iterator[Rewound]:
     """In a folder that users of slots can pass, for the page on images: pytest's own is closed to them."""
     folder = Path(tempfile.mkdtemp(prefix="dpgate-docs-"))
     folder.chmod(0o711)
     try:
-        settings = SETTINGS | {"DPGATE_SCRATCH_FOLDER": str(own_scratch_root(name))}
+        settings = SETTINGS | {"DPGATE_SCRATCH_FOLDER": str(own_scratch_root("docs"))}
         with WarmStack(Home(folder / "home"), slots=SLOTS, settings=settings) as stack:
-            copy(stack.home.database, folder / "begun.db")
-            yield Rewound(stack, folder / "begun.db")
+            yield begun(stack, folder / "begun")
     finally:
         shutil.rmtree(folder)
 

@@ -21,8 +21,8 @@ SIZES = "--want mean_height=5"
 DATA = ROOT / "examples" / "heights" / "data"
 
 
-def test_r_page(alone: Rewound, tmp_path: Path) -> None:
-    stack = alone.stack  # after pages of before, its job stayed QUEUED for minutes once in three runs
+def test_r_page(running: Rewound, tmp_path: Path) -> None:
+    stack = running.rewind()
     declared = yaml.safe_load((DATA.parent / "dataset.yaml").read_text(encoding="utf-8"))
     # the page is about R, and not about waiting for the time of a release
     declared["policy"] |= {"images": ["r"], "timing": {"mode": "coarse", "step_seconds": 0.2}}
