@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from worker.tracer import Tracer
 
 log = logging.getLogger(__name__)
+# on a full disk a line is lost, and nothing is said of it: a trace would have what the line was made of
+logging.raiseExceptions = False
 # at INFO it tells how long each task took; of a chunk, that is data
 logging.getLogger("celery.app.trace").setLevel(logging.WARNING)
 check_settings(os.environ)

@@ -110,6 +110,7 @@ def open_worker(clock: StillClock) -> Any:
     from worker.catching_up import begin_ledger
     from worker.heartbeat import Heartbeat
 
+    logging.raiseExceptions = True
     settings.deliveries_folder.mkdir(mode=0o700)
     app.loader.import_default_modules()
     clock.take_over(*KEEP_TIME)
@@ -161,5 +162,4 @@ def cheap_passwords() -> None:
 
 
 if __name__ == "__main__":
-    logging.raiseExceptions = True
     main(json.loads(Path(sys.argv[1]).read_text("utf-8")))
