@@ -27,6 +27,7 @@ PASSED_ON = (
     # of the gateway and of the worker, and no part of what `up` decides
     "DPGATE_LOG_FORMAT",
     "DPGATE_TRACES_ENDPOINT",
+    "DPGATE_LEAST_FREE_MIB",
 )
 
 

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from domain.errors import NotReady
-from domain.setting_names import KNOWN, OF_COMMANDS, OF_GATEWAY, OF_WORKER, check_settings
+from domain.setting_names import KNOWN, OF_COMMANDS, OF_GATEWAY, OF_WORKER, PREFIX, SHARED, check_settings
 from dpgate.cli.hosting import gateway_settings
+from dpgate.embedded.processes import PASSED_ON
 from gateway.config import GatewaySettings, settings_of
 from worker.config import WorkerSettings
 
@@ -85,6 +86,11 @@ def test_neither_do_the_worker_and_the_command(command: list[str], tmp_path: Pat
     assert ended.returncode != 0
     assert "do you mean DPGATE_LEASE_MARGIN_S?" in ended.stderr
     assert not (tmp_path / "home").exists()
+
+
+def test_up_hands_on_what_is_of_both_and_not_its_own_to_decide():
+    own = {"DATABASE_URL", "BROKER_URL", "MESSAGE_KEY"}
+    assert {PREFIX + name for name in SHARED - own} <= set(PASSED_ON)
 
 
 def test_up_hands_on_what_is_the_gateways_and_nothing_else(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
