@@ -148,7 +148,7 @@ def diagnose(
     backend = replace(backend, own_slots=slots)
     places = [backend.scratch_folder] if home is None else [home.root, backend.scratch_folder]
     room = [_room(place, backend.least_free_mib) for place in places]
-    if home is not None and home.database.exists():
+    if home is not None and home.has_database:
         room.append(_doors(home))
     try:
         image = describe(python_env)
@@ -199,10 +199,9 @@ def keep(found: Diagnosis, home: Home) -> str:
 
 
 def _why_not(home: Home) -> str | None:
-    if not home.database.exists() or not home.operator_token.exists():
+    if not home.has_database or not home.operator_token.exists():
         return f"there is no platform in {home.root}; name its folder with --home."
-    if home.database.stat().st_uid != os.geteuid():
-        # files that another user leaves beside the database would lock its owner out
+    if not home.is_ours:
         return f"the platform in {home.root} belongs to another user; run the doctor as that user."
     return None
 

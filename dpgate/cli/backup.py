@@ -101,6 +101,8 @@ def backup_restore(
             newest_ledger=newest_ledger,
             now=datetime.now(UTC),
         )
+    if database_url is not None and zone_folder is None:
+        place.keep_database_url(database_url)
     if as_json:
         print_json({"made_at": found.made_at, "head": found.head})
         return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -155,21 +154,14 @@ def audit_shared_people(
     as_json: Json = False,
 ) -> None:
     """Count people whom several rights holders have in common. On a worker's host, as the worker's user."""
-    from store.database import Database
     from store.keys import load_keys
     from store.people import CohortPeople
     from worker.shared_people import shared_people
 
-    place = home_of(home)
-    zone = zone_folder or place.worker_zone
+    zone = zone_folder or home_of(home).worker_zone
     keys = load_keys(zone / "master.key")
-    if database_url is None:
-        check_ours(place)
-    database = Database(database_url or place.database_url)
-    try:
+    with opened_database(database_url, home) as database:
         found = shared_people(database, CohortPeople(zone / "cohorts", keys))
-    finally:
-        database.close()
     if as_json:
         print_json({"warning": SHARED, "shared": [asdict(one) for one in found]})
         return
@@ -183,16 +175,16 @@ def audit_shared_people(
     err.print(f"[yellow]{plain(SHARED)}[/]")
 
 
-def check_ours(place: Home) -> None:
-    """Files that another user leaves beside a SQLite database would lock its owner out."""
-    if not place.database.exists():
+def _check_ours(place: Home) -> None:
+    """Raises DpgateError where no database is known here, or where it is somebody else's."""
+    if not place.has_database:
         if place.worker_zone.exists():
             raise DpgateError(
-                f"{place.root} has a worker zone and no SQLite database: say where its database is, in "
+                f"{place.root} has a worker zone and no database: say where its database is, in "
                 "DPGATE_DATABASE_URL or with --database-url, as the platform was started with"
             )
         raise DpgateError(f"there is no platform in {place.root}; name its folder with --home")
-    if place.database.stat().st_uid != os.geteuid():
+    if not place.is_ours:
         raise DpgateError(f"the platform in {place.root} is another user's; run this as that user")
 
 
@@ -205,7 +197,7 @@ def opened_database(
 
     place = home_of(home)
     if database_url is None and not is_new:
-        check_ours(place)
+        _check_ours(place)
     database = Database(database_url or place.database_url)
     try:
         yield database

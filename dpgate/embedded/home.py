@@ -35,7 +35,30 @@ class Home:
 
     @property
     def database_url(self) -> str:
+        """The one that `dpgate up` was last given; without any, SQLite in this folder."""
+        with suppress(FileNotFoundError, NotADirectoryError):
+            return self._address.read_text(encoding="utf-8")
         return f"sqlite:///{self.database}"
+
+    @property
+    def has_database(self) -> bool:
+        return self._address.exists() or self.database.exists()
+
+    @property
+    def is_ours(self) -> bool:
+        """Files that another user leaves beside a SQLite database would lock its owner out."""
+        place = self.database if self.database.exists() else self.database.parent
+        return place.stat().st_uid == os.geteuid()
+
+    def keep_database_url(self, url: str) -> None:
+        """For the next start and for commands; it may hold a password. The last word counts."""
+        if url == self.database_url:
+            return
+        self.database.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        new = self._address.with_suffix(".new")
+        with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+            file.write(url)
+        new.replace(self._address)
 
     @property
     def worker_zone(self) -> Path:
@@ -125,6 +148,10 @@ class Home:
     @property
     def _lock(self) -> Path:
         return self.run / "lock"
+
+    @property
+    def _address(self) -> Path:
+        return self.database.parent / "url"
 
     def _check_ours(self, known: set[str]) -> None:
         if not self.root.is_dir():

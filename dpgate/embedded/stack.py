@@ -58,10 +58,9 @@ class Stack:
         self.database_url = database_url or home.database_url
         self.slots = slots or os.cpu_count() or 1
         self.url = self.operator_token = ""
-        self._message_key = new_message_key()
         self._port, self._python_env = port, python_env
         self._settings, self._gateway_settings = settings or {}, dict(gateway_settings or {})
-        self._say = say
+        self._say, self._message_key = say, new_message_key()
         self._children: list[Child] = []
         self._temporary = [throwaway] if throwaway else []
         self._keeper: Keeper | None = None
@@ -172,6 +171,7 @@ class Stack:
 
                     begin_ledger(zone_ledger(self.home.worker_zone), database)
                 self.operator_token = operator_of(database, self.home.operator_token)
+            self.home.keep_database_url(self.database_url)
 
     def _start_redis(self) -> Started:
         self._say("starting Redis (messages carry ids only)")

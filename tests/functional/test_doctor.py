@@ -10,7 +10,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from waiting import wait_until
 from dpgate.cli.exit_codes import ExitCode
 from dpgate.diagnosis import Diagnosis, keep
 from dpgate.embedded.home import Home
+from dpgate.embedded.operator_token import operator_of
 from store.database import Database
 from worker.sandbox.needs import CONTROL
 from worker.sandbox.profiles import Feature, Profile
@@ -201,3 +202,13 @@ def test_why_a_report_is_not_kept(tmp_path: Path) -> None:
         os.chown(other, 1234, 1234)
     home.database.symlink_to(other)
     assert "belongs to another user" in kept_in(home)
+
+
+def test_a_report_is_kept_where_the_platforms_database_is(postgresql_url: str, tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    home.make()
+    with closing(Database(postgresql_url)) as database:
+        operator_of(database, home.operator_token)
+    assert "there is no platform in" in kept_in(home)
+    home.keep_database_url(postgresql_url)
+    assert "The report is in the audit trail" in kept_in(home)
