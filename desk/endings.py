@@ -17,7 +17,7 @@ from store.database import Database
 
 
 class Running(StrEnum):
-    """What becomes of jobs that are charged and run."""
+    """What becomes of jobs that are charged: they run, or their release waits for its review."""
 
     FINISH = "finish"
     CANCEL = "cancel"
@@ -27,7 +27,8 @@ class Withdrawal(Model):
     """A data set takes no new jobs from now on."""
 
     running: Annotated[
-        Running, Field(description="finish: charged jobs end as they would. cancel: their charge stands")
+        Running,
+        Field(description="finish: charged jobs end as they would. cancel: their charge stands"),
     ] = Running.FINISH
 
 
@@ -36,7 +37,10 @@ class OpenJobsView(BaseModel):
 
     uncharged: int = Field(description="A withdrawal cancels them, and their budget comes back")
     running: int = Field(description="Charged: a withdrawal lets them end, or cancels them")
-    ending: int = Field(description="Their release is drawn or in review: they end as they would")
+    in_review: int = Field(
+        description="Their release waits for its reviewers: it goes on waiting, or never is read"
+    )
+    ending: int = Field(description="Their release is being drawn: they end as they would")
 
 
 class WithdrawalView(BaseModel):

@@ -143,6 +143,7 @@ TRANSITIONS: tuple[Transition, ...] = (
     _row(S.AGGREGATING, S.IN_REVIEW, A.WORKER, meaning="the release was drawn, in this transaction, once"),
     _row(S.IN_REVIEW, S.RELEASED, A.RIGHTS_HOLDER, A.POLICY, meaning="may be read"),
     _row(S.IN_REVIEW, S.WITHHELD, A.RIGHTS_HOLDER, meaning="never to be read; the charge stands"),
+    _row(S.IN_REVIEW, S.CANCELLED, A.WITHDRAWAL, meaning="its data set was withdrawn; the charge stands"),
 )
 
 # where a job stands, and what was asked of it, in words

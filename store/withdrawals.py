@@ -1,8 +1,9 @@
 """The end of a data set for new work: its rights holder withdraws it, in one transaction.
 
 Jobs that are not charged are cancelled, and their budget comes back; of those that are, the rights holder
-says whether they end with a release or are cancelled. What was spent stays spent, and what was released stays
-where it is. A version that is registered later takes jobs again, from what is left of the budget.
+says whether they end as they would, also by a review of their release, or are cancelled. What was spent stays
+spent, and what was released stays where it is. A version that is registered later takes jobs again, from what
+is left of the budget.
 """
 
 from __future__ import annotations
@@ -28,12 +29,17 @@ UNCHARGED = (JobState.SUBMITTED, JobState.QUEUED, JobState.PREPARING)
 CHARGED = (JobState.RUNNING, JobState.AGGREGATING, JobState.IN_REVIEW)
 
 
+# a release that is being drawn is drawn; then its review can be cancelled
+CANCELLABLE = (*UNCHARGED, JobState.RUNNING, JobState.IN_REVIEW)
+
+
 @dataclass(frozen=True)
 class OpenJobs:
     """How many jobs of a data set have not ended, by what a withdrawal does with them."""
 
     uncharged: int
     running: int
+    in_review: int
     ending: int
 
 
@@ -45,11 +51,11 @@ def open_jobs(connection: sa.Connection, name: str) -> OpenJobs:
         .group_by(job_rows.c.state)
     )
     count = {JobState(state): number for state, number in connection.execute(query)}
-    running = count.get(JobState.RUNNING, 0)
     return OpenJobs(
         uncharged=sum(count.get(state, 0) for state in UNCHARGED),
-        running=running,
-        ending=sum(count.get(state, 0) for state in CHARGED) - running,
+        running=count.get(JobState.RUNNING, 0),
+        in_review=count.get(JobState.IN_REVIEW, 0),
+        ending=count.get(JobState.AGGREGATING, 0),
     )
 
 
@@ -65,7 +71,8 @@ def withdraw(
 ) -> tuple[Dataset, int]:
     """No new job sees it from now on: the data set, and how many jobs were cancelled.
 
-    Once more with `cancels_running`, of one that is withdrawn, cancels what still runs. Raises NotFound for
+    Once more with `cancels_running`, of one that is withdrawn, cancels what still runs or waits for a review.
+    Raises NotFound for
     everybody but its rights holder, Conflict where no version was ever ready.
     """
     own(connection, name, user)
@@ -108,7 +115,7 @@ def _ids(connection: sa.Connection, name: str, state: DatasetState) -> list[str]
 
 def _cancel(connection: sa.Connection, name: str, *, cancels_running: bool, by: str, now: datetime) -> int:
     """The open jobs of its withdrawn versions; how many."""
-    ends = (*UNCHARGED, JobState.RUNNING) if cancels_running else UNCHARGED
+    ends = CANCELLABLE if cancels_running else UNCHARGED
     query = (
         sa.select(job_rows.c.id)
         .join(versions, versions.c.id == job_rows.c.dataset_id)

@@ -22,7 +22,7 @@ class Running(StrEnum):
 def dataset_withdraw(
     name: Name,
     running: Annotated[
-        Running, typer.Option(help="Whether charged jobs end with a release, or are cancelled.")
+        Running, typer.Option(help="Whether charged jobs end as they would, or are cancelled.")
     ] = Running.finish,
     yes: Annotated[bool, typer.Option("--yes", help="Withdraw without a question.")] = False,
     as_json: Json = False,
@@ -38,6 +38,7 @@ def dataset_withdraw(
             rest = "cancelled" if running is Running.cancel else "left to end"
             out.print(f"not charged, to be cancelled: {found['uncharged']}")
             out.print(f"charged, to be {rest}: {found['running']}")
+            out.print(f"their release in review, to be {rest}: {found['in_review']}")
             out.print(f"close to their end, left to it: {found['ending']}")
             typer.confirm(f"Withdraw {name}?", abort=True)
         done = client.endings.withdraw(name, running=running.value)
@@ -49,7 +50,7 @@ def dataset_withdraw(
 
 
 def _left(found: dict[str, int]) -> int:
-    return found["running"] + found["ending"]
+    return found["running"] + found["in_review"] + found["ending"]
 
 
 def dataset_erase(

@@ -259,7 +259,7 @@ def test_a_withdrawn_data_set_takes_nothing_new_and_stays_to_be_seen(heights: Ga
         "dataset": "heights",
         "state": "WITHDRAWN",
         "cancelled": 1,
-        "open": {"uncharged": 0, "running": 0, "ending": 0},
+        "open": {"uncharged": 0, "running": 0, "in_review": 0, "ending": 0},
     }
     assert reserved(heights) == 0
     refused = problem(submit(heights, job_id="job-submit-2"), status=409, kind="Conflict")

@@ -15,9 +15,10 @@ from domain.dataset import DatasetState, ImportProblem
 from domain.errors import Conflict, NotFound
 from domain.notice import NoticeKind
 from domain.permissions import Role
+from domain.review import Stage
 from domain.states import Actor, JobState
 from privacy.cost import Currency
-from store import channels, datasets, history, jobs, ledger, notices, withdrawals
+from store import channels, datasets, history, jobs, ledger, notices, reviews, withdrawals
 from store.database import Database
 
 HOLDER = make_user("holder", Role.RIGHTS_HOLDER)
@@ -64,10 +65,10 @@ def test_what_is_not_charged_is_given_back_and_the_charge_stands(database: Datab
         for name in ("ada", "bob"):
             channels.add_webhook(connection, name, "https://hooks.example.org/in", NOW)
         assert balance(connection) == (3 * EACH, 4 * EACH)
-        assert take(connection, cancels_running=cancels_running) == (4 if cancels_running else 3)
+        assert take(connection, cancels_running=cancels_running) == (5 if cancels_running else 3)
         ended = {
             JobState.SUBMITTED, JobState.QUEUED, JobState.PREPARING,
-            *((JobState.RUNNING,) if cancels_running else ()),
+            *((JobState.RUNNING, JobState.IN_REVIEW) if cancels_running else ()),
         }  # fmt: skip
         assert now_in(connection, made) == {
             state: JobState.CANCELLED if state in ended else state for state in STATES
@@ -81,13 +82,21 @@ def test_what_is_not_charged_is_given_back_and_the_charge_stands(database: Datab
         (told,) = notices.of_user(connection, "ada")
         assert told.notice.kind is NoticeKind.DATASET_WITHDRAWN, "once, and not for each job"
         assert not notices.of_user(connection, "bob"), "who had no job on it"
-        # the rest can end, and one more call cancels what runs
-        assert take(connection, cancels_running=True) == (0 if cancels_running else 1)
-        moved = jobs.move(
-            connection, made[JobState.IN_REVIEW], JobState.IN_REVIEW, JobState.RELEASED,
-            actor=Actor.POLICY, now=NOW,
-        )  # fmt: skip
-        assert moved
+        # what is being drawn ends; what then waits for a review can be decided, and one more call cancels it
+        drawn = made[JobState.AGGREGATING]
+        assert jobs.move(
+            connection, drawn, JobState.AGGREGATING, JobState.IN_REVIEW, actor=Actor.WORKER, now=NOW
+        )
+        assert withdrawals.open_jobs(connection, "heights").in_review == (1 if cancels_running else 2)
+        if not cancels_running:
+            vote = reviews.vote_on_job(
+                connection, job_id=made[JobState.IN_REVIEW], stage=Stage.RELEASE, user=HOLDER, approves=True,
+                reason="", now=NOW,
+            )  # fmt: skip
+            assert vote.approved
+        assert take(connection, cancels_running=True) == (1 if cancels_running else 2)
+        assert jobs.get(connection, drawn).state is JobState.CANCELLED
+        assert balance(connection) == (0, 4 * EACH)
 
 
 def test_it_takes_nothing_new_until_a_later_version(database: Database):
