@@ -168,7 +168,7 @@ def about_runs(
     if seen is None or not seen.blocks:
         return tuple(_about_whole(values, whole))
     apart = about_size(values, whole=whole, means=seen.means)
-    return (*_about_whole(values, whole), *_about_blocks(values, seen), *apart)
+    return (*_about_whole(values, whole), *_about_blocks(values, seen), *(apart or _about_alike(seen)))
 
 
 def about_size(
@@ -253,6 +253,20 @@ def _about_blocks(values: Sequence[OutputValue], seen: BlocksSeen) -> Iterator[C
                 "of its bounds.",
                 "Take larger blocks, or leave it out.",
             )
+
+
+def _about_alike(seen: BlocksSeen) -> tuple[Caution, ...]:
+    """Of a group level that finds nothing of what it is to read, and writes all the same."""
+    if not seen.alike or any(seen.outside):
+        return ()
+    return (
+        Caution(
+            f"All {seen.blocks - seen.failed} blocks of the twin gave the same numbers: who is in a block "
+            "decides none of them, and a job would pay for what is known.",
+            "See that the group level finds its input, and what a participant level wrote before it: below "
+            "sub-XX/, or in files that begin with sub-XX_.",
+        ),
+    )
 
 
 def _bounds(value: OutputValue) -> str:

@@ -15,6 +15,16 @@ Block = Sequence[float | None] | None
 Count = Annotated[Whole, Field(ge=0)]
 
 
+def _is_no(value: bool) -> bool:
+    return not value
+
+
+def are_alike(blocks: Sequence[Block]) -> bool:
+    """Whether several runs gave numbers, none is missing, and each run gave the same ones."""
+    ran = [tuple(block) for block in blocks if block is not None]
+    return len(ran) > 1 and None not in ran[0] and len(set(ran)) == 1
+
+
 class BlocksSeen(Model):
     """How the twin's blocks fared: how many ran, how many failed, and of the others, for each output, how
     many gave a number outside its bounds and how many none, and the mean of their numbers."""
@@ -29,6 +39,8 @@ class BlocksSeen(Model):
     """For each output: blocks that gave no number."""
     means: tuple[Number | None, ...] = ()
     """For each output: of the numbers of the blocks; null where none gave one. Empty where nobody took it."""
+    alike: Annotated[bool, Field(exclude_if=_is_no)] = False
+    """Whether several blocks gave numbers, and each of them the same ones."""
 
     @classmethod
     def of(cls, values: Sequence[OutputValue], blocks: Sequence[Block]) -> BlocksSeen:
@@ -41,6 +53,7 @@ class BlocksSeen(Model):
             outside=tuple(sum(is_outside(value, number) for number in found) for value, found in pairs),
             missing=tuple(found.count(None) for found in columns),
             means=tuple(_mean(found) for found in columns),
+            alike=are_alike(blocks),
         )
 
 

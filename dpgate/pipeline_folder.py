@@ -19,7 +19,7 @@ from domain.budget import Accounting
 from domain.model import Model, Number, Slug, Whole, digest, parse
 from domain.pipeline import MAX_SOURCE_BYTES, MAX_SOURCES
 from domain.shape import Shape
-from domain.twin_record import BlocksSeen, TwinRecord
+from domain.twin_record import BlocksSeen, TwinRecord, are_alike
 from dpgate.chosen import Chosen
 from dpgate.errors import DpgateError
 from formats.yaml_text import place_of
@@ -71,6 +71,7 @@ class LockedRuns(Model):
             outside=self.outside or (0,) * values,
             missing=self.missing or (0,) * values,
             means=self.means,
+            alike=are_alike(self.outputs),
         )
 
 
@@ -79,8 +80,7 @@ def _is_left_out(value: object) -> bool:
 
 
 class Lock(Model):
-    """What the run on the twin fixed: which pipeline ran, on which twin, the shape of its output, and the
-    seconds of the longest run."""
+    """What the run on the twin fixed: pipeline, twin, shape of the output, seconds of the longest run."""
 
     dataset: Slug
     # of what a platform made the twin of; locks of before do not say it

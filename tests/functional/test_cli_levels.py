@@ -10,6 +10,8 @@ import pytest
 from factories import column_fields, make_declaration, table_fields
 from terminal import Terminal, pipeline_folder, terminal
 
+from dpgate.asking import build_request
+from dpgate.errors import Doubtful
 from twins.drawn import make_twin
 
 PEOPLE = 12
@@ -111,3 +113,17 @@ def test_files_that_no_group_run_gets_are_named(ada: Terminal) -> None:
     with_app(ada.folder, APP.replace("    (target / person).mkdir()", stray))
     shown = " ".join(ada.ok("run", "app", "--block-size", 3).err.split())
     assert "they are no person's own: a.html, b.html, c.html and 2 more. Write below sub-XX/" in shown
+
+
+def test_a_group_level_that_finds_nothing_and_writes_all_the_same_is_asked_back(ada: Terminal) -> None:
+    nothing = APP.replace(
+        '    (target / person).mkdir()\n    (target / person / "age.txt").write_text(age)\n', ""
+    )
+    blind = nothing.replace("    assert people == sorted(row[0] for row in rows)\n", "").replace(
+        "(sum(ages) / len(ages))", "40"
+    )
+    with_app(ada.folder, blind)
+    shown = " ".join(ada.ok("run", "app", "--block-size", 3).err.split())
+    assert "All 4 blocks of the twin gave the same numbers" in shown
+    with pytest.raises(Doubtful, match="what a participant level wrote before it"):
+        build_request(ada.folder / "app", epsilon="4")

@@ -27,7 +27,7 @@ from domain.twin_record import BlocksSeen, TwinRecord
 HEIGHT = OutputValue(name="height", lower=140, upper=210)
 SHARE = OutputValue(name="share", lower=0, upper=1)
 VALUES = (HEIGHT, SHARE)
-WELL = (170.0, 0.5)
+WELL, NEAR = (170.0, 0.5), (171.0, 0.5)
 
 
 def said(blocks: list[Any], *, whole: tuple[float, ...] = WELL) -> list[str]:
@@ -36,7 +36,7 @@ def said(blocks: list[Any], *, whole: tuple[float, ...] = WELL) -> list[str]:
 
 
 def test_nothing_is_said_of_a_twin_that_did_well() -> None:
-    assert said([WELL] * 10) == []
+    assert said([WELL, NEAR] * 5) == []
     assert said([]) == []
     assert about_runs(VALUES, whole=WELL, seen=None) == ()
 
@@ -52,18 +52,18 @@ ROWS: tuple[tuple[Any, str], ...] = (
 
 @pytest.mark.parametrize(("bad", "words"), ROWS)
 def test_more_than_a_fifth_of_the_blocks_is_told(bad: Any, words: str) -> None:
-    assert said([bad] * 4 + [WELL] * 16) == []
-    (caution,) = said([bad] * 5 + [WELL] * 15)
+    assert said([bad] * 4 + [WELL, NEAR] * 8) == []
+    (caution,) = said([bad] * 5 + [WELL, NEAR, WELL] * 5)
     assert caution.startswith(words)
 
 
 def test_a_number_at_a_bound_is_inside() -> None:
     for bound in ((140.0, 0.0), (210.0, 1.0)):
-        assert said([bound] * 10, whole=bound) == []
+        assert said([bound] * 9 + [WELL], whole=bound) == []
 
 
 def test_the_whole_twin_outside_its_bounds_is_told() -> None:
-    (caution,) = said([WELL] * 3, whole=(1.7, 0.5))
+    (caution,) = said([WELL, NEAR, WELL], whole=(1.7, 0.5))
     assert caution.startswith("On the whole twin height is 1.7, outside its bounds 140 to 210")
     assert caution.endswith("Give wider bounds, or check the unit.")
 
@@ -78,6 +78,25 @@ def test_a_count_is_told_to_come_out_as_that_of_a_block() -> None:
     assert "outside its bounds" in other, "that alone"
     untold = BlocksSeen.of(VALUES, blocks).model_copy(update={"means": ()})  # as locks of before say it
     assert about_runs(VALUES, whole=(165.1, 0.5), seen=untold) == ()
+
+
+def test_numbers_that_no_block_decides_are_told() -> None:
+    """A group level that finds nothing of its participant level, and writes what it begins with."""
+    (caution,) = said([WELL] * 9 + [None])
+    assert caution.startswith(
+        "All 9 blocks of the twin gave the same numbers: who is in a block decides none"
+    )
+    assert "below sub-XX/" in caution
+    assert said([WELL]) == [], "one block is like itself"
+    assert said([WELL] * 9 + [(170.0, 0.6)]) == [], "one number moved"
+    (count,) = said([WELL] * 9, whole=(200.0, 0.5))
+    assert "on average over its blocks" in count, "the number of people in a block is told as such"
+
+
+def test_blocks_that_are_alike_are_said_to_a_platform_that_reads_it() -> None:
+    alike, apart = BlocksSeen.of(VALUES, [WELL, WELL]), BlocksSeen.of(VALUES, [WELL, NEAR])
+    assert alike.model_dump()["alike"]
+    assert "alike" not in apart.model_dump(), "platforms of before do not know it"
 
 
 def test_failed_blocks_are_no_missing_numbers() -> None:
