@@ -25,6 +25,7 @@ from privacy.sample_aggregate import SampleAggregate
 from privacy.stability import LABEL, StabilityCalibrated
 from worker.collect import collect
 from worker.drawn import DrawnValue, text
+from worker.rehearsal.failures import unlocked
 
 CERTIFICATE = "dpgate-release.json"
 NO_LEDGER = (
@@ -67,7 +68,7 @@ def lock_shape(pipeline: Pipeline, files: Mapping[str, bytes], *, where: str) ->
         shape = Shape(files=tuple(lock(one, files[one.file], pipeline.contents) for one in declared))
         values_of(pipeline.manifest, shape)
     except (PipelineError, ValueError) as error:
-        raise DpgateError(f"{where}: {error}") from None
+        raise DpgateError(f"{where}: {unlocked(pipeline, files, error)}") from None
     return shape
 
 

@@ -148,6 +148,8 @@ def test_a_failed_step_is_one_sentence_that_names_it_and_what_to_do(developer: T
         ),
         'level == "group" and (open(target + "/count.tsv", "w").write("sub-05\\t1\\n"), sys.stdout.flush(), '
         "os._exit(0))": ("out0", "count.tsv names sub-05", "a row for each of them cannot leave"),
+        'level == "group" and (open(target + "/count.tsv", "w").write("mean\\n12,5\\n"), sys.stdout.flush(), '
+        "os._exit(0))": ("out0", "It begins: mean 12,5", "Write decimals with a point: 12.5, not 12,5."),
         'level == "group" and "sub-07" not in people and sys.exit(0)': (
             "out0",
             "group level, without-sub-07",
