@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any
@@ -131,8 +132,19 @@ def status(
             note=f"Guarantee class {classes}." if found else "",
             empty="no such jobs" if any(wanted.values()) else "no jobs yet",
         )
+        for line in _reasons(found):
+            print_line(line)
         if len(found) == limit:
             print_line(f"Older ones: dpgate status --before {plain(found[-1].id)}, with the same options.")
+
+
+def _reasons(found: Sequence[Job]) -> list[str]:
+    """Why jobs of a list wait, or could not be run: each reason once, with the ids of its jobs."""
+    of_reason: dict[str, list[str]] = {}
+    for job in found:
+        if job.reason:
+            of_reason.setdefault(plain(job.reason), []).append(plain(job.id))
+    return [f"{', '.join(ids)}: {reason}." for reason, ids in of_reason.items()]
 
 
 def result(

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from shown_objects import job_of
 
-from dpgate.cli.jobs import CLOCKS_APART, _news
+from dpgate.cli.jobs import CLOCKS_APART, _news, _reasons
 
 DUE = datetime(2027, 1, 1, 0, 10, tzinfo=UTC)
 PADDED = {"turns": 20, "begins_at": "2027-01-01T00:01:00Z"}
@@ -39,6 +39,15 @@ def test_a_release_in_review_has_not_missed_its_time() -> None:
 
 def test_a_clock_that_is_fast_by_seconds_misses_no_release() -> None:
     assert _news(job_of(**PADDED), DUE + timedelta(seconds=2)) == "Its release is visible at 00:10:00 UTC."
+
+
+def test_a_list_says_each_reason_once_with_its_jobs() -> None:
+    """Why they wait, before anybody asks for each of them."""
+    a, b, c = job_of(id="a", reason="no worker is there"), job_of(id="b"), job_of(id="c", reason="image gone")
+    assert _reasons([a, b, job_of(id="d", reason=a.reason), c]) == [
+        "a, d: no worker is there.",
+        "c: image gone.",
+    ]
 
 
 def test_a_command_that_takes_its_time_shows_at_a_terminal_that_it_goes_on(tmp_path: Path) -> None:

@@ -79,6 +79,7 @@ def test_polling_gets_nothing_while_nothing_changed(console: Console):
         with console.database.transaction() as connection:
             connection.execute(sa.update(workers).values(seen_at=datetime.now(UTC) - timedelta(days=2)))
         assert WORKERS_MISSING in words(visitor.get(seen[1]))
+        assert WORKERS_MISSING in words(visitor.get("/jobs"))
     with console.visit("olga") as operator:
         assert re.search(
             r"None takes jobs now: [^.]+\. 1 job waits for one\.", words(operator.get("/operation"))
