@@ -26,6 +26,7 @@ AT_ONCE = 40
 """Columns on one page: a form has at most a thousand fields."""
 MOST_COLUMNS = 5000
 PEOPLE = {"participant_id", "participant", "subject", "subject_id", "patient", "patient_id", "person", "id"}
+PEOPLE |= {"pseudonym", "record_id", "case_id", "proband", "patientennummer"}
 _TABLE = f"{PLACE}/{{draft_id}}/tables/{{number}}"
 
 

@@ -258,7 +258,7 @@ def test_a_german_export_is_declared_without_scripts(wizard: Console, tmp_path: 
     """The line of names shows separator and encoding; decimals and days are chosen. What comes out fits the
     export, and what is wrong with it is named beside the field."""
     names, rows = (
-        "patient;Größe;Aufnahme;Ort",
+        "Pseudonym;Größe;Aufnahme;Ort",
         "Jürgen;1,81;1.3.2024 9:05;Köln\r\nÄnne;1,7;2.3.2024 10:15;Köln\r\n",
     )
     (tmp_path / "people.csv").write_bytes(f"{names}\r\n{rows}".encode("cp1252"))
@@ -283,6 +283,10 @@ def test_a_german_export_is_declared_without_scripts(wizard: Console, tmp_path: 
         fields = {"csrf": holder.hidden_field(), "revision": revision[1]}
         file = {"file": ("names.csv", names.encode("cp1252"), "text/csv")}
         assert holder.client.post(f"{path}/header", data=fields, files=file).status_code == 303
+        assert "under “How the file is written”" in words(holder.get(path))
+        assert (
+            '<details class="more small" open><summary>How the file is' in holder.get(f"{base}/tables").text
+        )
         fill(holder, base, "tables/0", **typed)
         wrong = {"tables__0__dialect__decimal": ",", "tables__0__dialect__thousands": ","}
         assert "must be different marks" in words(fill(holder, base, "tables", **wrong))
