@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from typing import Any
 
 import sqlalchemy as sa
@@ -172,6 +173,9 @@ def newest(connection: sa.Connection, name: str, user: User) -> Dataset:
     dataset_id = _visible_id(connection, name, user, _opened_to(connection, user))
     if dataset_id is None:
         # the same words for absent and forbidden: a name is not confirmed to those who may not see it
+        near = get_close_matches(name, [row.name for row in _seen_by(connection, user)], n=1)
+        if near:
+            raise admission.NEAR_DATASET(dataset=name, near=near[0])
         raise admission.NO_DATASET(dataset=name)
     return get(connection, dataset_id)
 
@@ -194,13 +198,17 @@ def newest_registration(connection: sa.Connection, name: str, user: User) -> Dat
 
 def visible_to(connection: sa.Connection, user: User) -> list[Dataset]:
     """The newest version of every data set that this user may see, by name."""
+    ids = [row.id for row in _seen_by(connection, user)]
+    found = connection.execute(_IN_EFFECT.where(datasets.c.id.in_(ids)).order_by(datasets.c.name))
+    return readable(_dataset, found)
+
+
+def _seen_by(connection: sa.Connection, user: User) -> list[sa.Row[Any]]:
     opened = _opened_to(connection, user)
     first_by_name = dict[str, sa.Row[Any]]()
     for row in connection.execute(_SEEN):
         first_by_name.setdefault(row.name, row)
-    ids = [row.id for row in first_by_name.values() if _may_see(row, user, opened)]
-    found = connection.execute(_IN_EFFECT.where(datasets.c.id.in_(ids)).order_by(datasets.c.name))
-    return readable(_dataset, found)
+    return [row for row in first_by_name.values() if _may_see(row, user, opened)]
 
 
 def reviewed_by(connection: sa.Connection, user: User) -> list[Dataset]:

@@ -10,6 +10,10 @@ NO_DATASET = Refusal(
     "no_dataset", NotFound, "dataset",
     "there is no data set {dataset} that you may use.", "See `dpgate datasets`.",
 )
+NEAR_DATASET = Refusal(
+    "near_dataset", NotFound, "dataset",
+    "there is no data set {dataset} that you may use.", "Do you mean {near}? See `dpgate datasets`.",
+)
 NOT_READY = Refusal(
     "not_ready", Conflict, "dataset",
     "{dataset} is {state}.", "Wait until it is READY.",

@@ -91,6 +91,8 @@ MISTAKES: tuple[tuple[str, Callable[[Desk], Answer], ExitCode, str], ...] = (
      "PIPELINE ran on the twin of the data set ages; do you mean that one? Leave --dataset out, or fetch the "
      "twin of age and run the pipeline on it: dpgate twin age -o twin-age, then dpgate run PIPELINE --twin "
      "twin-age"),
+    ("a twin's name misspelt", lambda d: d.platform.ada.careful("twin", "age"), ExitCode.NOT_FOUND,
+     "dataset: there is no data set age that you may use. Do you mean ages? See `dpgate datasets`."),
     ("no epsilon", lambda d: d.submit(), ExitCode.USAGE,
      "say what to spend: --epsilon. dpgate preview shows what each buys"),
     ("epsilon in words", lambda d: d.submit("--epsilon", "lots"), ExitCode.USAGE,

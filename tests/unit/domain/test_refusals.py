@@ -241,6 +241,7 @@ PROVOKED: dict[str, tuple[Callable[[], Any], str]] = {
 # where it knows it by its code
 PROVOKED_ELSEWHERE: dict[str, tuple[str, str]] = {
     "no_dataset": ("integration/gateway/test_bad_jobs.py", "no data set"),
+    "near_dataset": ("functional/on_platform/test_typical_mistakes.py", "Do you mean"),
     "other_request": ("integration/store/test_stored_jobs.py", "stands for another request"),
     "no_release": ("integration/store/test_stored_jobs.py", "no release to read"),
     "release_rewritten": (
