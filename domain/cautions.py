@@ -228,7 +228,8 @@ def _about_whole(values: Sequence[OutputValue], whole: Sequence[float]) -> Itera
             yield Caution(
                 f"On the whole twin {value.name} is {number:g}, outside {_bounds(value)}; what is outside "
                 "counts as the nearer bound.",
-                "Give wider bounds, or check the unit.",
+                "Give wider bounds, or check the unit. The people of a blank form lie evenly between the "
+                "declared bounds: with such a twin keep bounds that you know from the subject.",
             )
 
 

@@ -65,7 +65,8 @@ def test_a_number_at_a_bound_is_inside() -> None:
 def test_the_whole_twin_outside_its_bounds_is_told() -> None:
     (caution,) = said([WELL, NEAR, WELL], whole=(1.7, 0.5))
     assert caution.startswith("On the whole twin height is 1.7, outside its bounds 140 to 210")
-    assert caution.endswith("Give wider bounds, or check the unit.")
+    assert "Give wider bounds, or check the unit." in caution
+    assert caution.endswith("with such a twin keep bounds that you know from the subject.")
 
 
 def test_a_count_is_told_to_come_out_as_that_of_a_block() -> None:
