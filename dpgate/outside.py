@@ -18,24 +18,34 @@ _OTHER_SPELLING = re.compile(r"[+-]?[\d.]*,\d+|\d{1,2}([./-])\d{1,2}\1\d{4}.*", 
 
 @dataclass
 class _Seen:
-    """Of one column: how many values there are, how many the declaration does not hold, and the first."""
+    """Of one column: how many values there are, are missing, and are not what is declared, with the first."""
 
     column: Column
     values: int = 0
+    absent: int = 0
     outside: int = 0
     first: tuple[str, int] | None = None
 
     def look(self, cell: str, line: int) -> None:
         if cell == self.column.missing or cell.casefold() in _MISSING:
+            self.absent += 1
             return
         self.values += 1
         if not _is_declared(self.column, cell):
             self.outside += 1
             self.first = self.first or (cell, line)
 
-    def told(self, path: str) -> str:
-        assert self.first is not None
-        cell, line = self.first
+    def told(self, path: str) -> Iterator[str]:
+        if self.absent and not self.column.missing_rate:
+            yield (
+                f"{path}, {self.column.name}: {self.absent:,} of {self.absent + self.values:,} values are "
+                "missing, and the twin will have none: a pipeline that was tried on it alone may fail where "
+                "one is missing. Declare missing_rate, about what is known in public."
+            )
+        if self.first:
+            yield self._outside(path, *self.first)
+
+    def _outside(self, path: str, cell: str, line: int) -> str:
         shown = cell if len(cell) <= _LONGEST else f"{cell[:_LONGEST]}..."
         some = f"{path}, {self.column.name}: {self.outside:,} of {self.values:,} values"
         if self.column.kind == "categorical":
@@ -60,7 +70,8 @@ class _Seen:
 
 
 def about_outside(data: Path, declared: Declaration) -> Iterator[str]:
-    """A sentence for each declared column of a text table that holds values of other kinds or sizes."""
+    """Sentences on each declared column of a text table that holds values of other kinds or sizes, or lacks
+    some where its declaration speaks of none."""
     for table in declared.tables:
         if table.path.endswith(".parquet"):
             continue
@@ -74,7 +85,8 @@ def about_outside(data: Path, declared: Declaration) -> Iterator[str]:
             for row in rows:
                 for position, one in seen:
                     one.look(row.cells[position].strip(), row.number)
-        yield from (one.told(table.path) for _, one in seen if one.outside)
+        for _, one in seen:
+            yield from one.told(table.path)
 
 
 def _is_declared(column: Column, cell: str) -> bool:

@@ -111,8 +111,8 @@ MISTAKES: tuple[tuple[str, Callable[[Desk], Answer], ExitCode, str], ...] = (
      "narrower bounds if you know them."),
     ("the wrong unit", lambda d: d.ran(MEAN, "--epsilon", 1, outputs=UNIT), ExitCode.USAGE,
      "On the whole twin mean_age is {N}, outside its bounds 0 to 1; what is outside counts as the nearer "
-     "bound. Give wider bounds, or check the unit. The people of a blank form lie evenly between the declared "
-     "bounds: with such a twin keep bounds that you know from the subject."),
+     "bound. Give wider bounds, or check the unit. The people of a blank form lie evenly between the "
+     "declared bounds: with such a twin keep bounds that you know from the subject."),
     ("fails on small blocks", lambda d: d.ran(FEW, "--epsilon", 1), ExitCode.USAGE,
      "4 of 4 blocks of the twin failed, and so will those of the data: such a run counts as the middle of "
      "the bounds, and is paid for. Mend the pipeline so that it copes with few people, or take larger "

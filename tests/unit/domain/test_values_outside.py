@@ -11,9 +11,10 @@ from dpgate.outside import about_outside
 
 COLUMNS = [
     {"name": "person", "kind": "person"},
-    {"name": "age", "kind": "integer", "lower": 18, "upper": 80},
-    {"name": "site", "kind": "categorical", "categories": ["Bonn", "Trier"], "missing": "-9"},
-    {"name": "seen", "kind": "date", "lower": "2019-01-01", "upper": "2019-06-30"},
+    {"name": "age", "kind": "integer", "lower": 18, "upper": 80, "missing_rate": 0.1},
+    {"name": "site", "kind": "categorical", "categories": ["Bonn", "Trier"], "missing": "-9"}
+    | {"missing_rate": 0.1},
+    {"name": "seen", "kind": "date", "lower": "2019-01-01", "upper": "2019-06-30", "missing_rate": 0.1},
 ]
 WITHIN = "a,18,Bonn,2019-01-01\nb,80,Trier,2019-06-30\nc,20,-9,n/a\nd,,bonn-is-not-here,2019-03-01\n"
 RATHER = "Check the unit, or declare wider bounds from what is public."
@@ -52,3 +53,16 @@ def test_a_column_is_named_with_the_first_value_that_is_outside(tmp_path: Path) 
         f"people.csv, seen: 3 of 6 values are no date from 2019-01-01 to 2019-06-30, such as 2019-07-01 in "
         f"line 6. {RATHER}",
     ]
+
+
+def test_missing_values_are_told_where_the_twin_would_have_none(tmp_path: Path) -> None:
+    columns = [{**column, "missing_rate": 0} for column in COLUMNS[1:]]
+    without = declared(tables=[{"path": "people.csv", "columns": [COLUMNS[0], *columns]}])
+    (tmp_path / "people.csv").write_text(f"person,age,site,seen\n{WITHIN}", encoding="utf-8")
+    about = [line for line in about_outside(tmp_path, without) if "are missing" in line]
+    assert [line.partition(" values")[0] for line in about] == [
+        "people.csv, age: 1 of 4",
+        "people.csv, site: 1 of 4",
+        "people.csv, seen: 1 of 4",
+    ]
+    assert about[0].endswith("Declare missing_rate, about what is known in public.")
