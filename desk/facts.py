@@ -37,6 +37,8 @@ class DictionaryView(BaseModel):
     dataset: str
     version: int
     columns: list[ColumnView]
+    rewritten: dict[str, str] = {}
+    """By table: how it was delivered, where its import writes it otherwise."""
 
 
 class BoundView(BaseModel):
@@ -101,6 +103,11 @@ def get_dictionary(
         dataset=name,
         version=dataset.version,
         columns=[ColumnView(**{**vars(entry), "categories": list(entry.categories)}) for entry in found],
+        rewritten={
+            table.path: table.dialect.words
+            for table in dataset.declaration.tables
+            if table.dialect and table.dialect.words
+        },
     )
 
 

@@ -13,6 +13,9 @@ Encoding = Literal["utf-8", "latin-1", "windows-1252"]
 Dates = Literal["YYYY-MM-DD", "DD.MM.YYYY", "DD/MM/YYYY", "DD-MM-YYYY", "MM/DD/YYYY", "YYYYMMDD"]
 
 
+_MARKS = {",": "commas", ";": "semicolons", "tab": "tabs", "|": "bars", ".": "points"}
+
+
 class Dialect(Model):
     """How a delivered text table is written. Its import writes it anew, once: twin and runs have commas (in a
     `.tsv` tabs), UTF-8, decimal points and days like 2020-01-31."""
@@ -33,3 +36,19 @@ class Dialect(Model):
         if self.decimal == self.thousands:
             raise ValueError("decimal and thousands must be different marks; change one of the two")
         return self
+
+    @property
+    def words(self) -> str:
+        """How the file was delivered and how everybody sees it, where that is not the same."""
+        stated = self.model_dump(exclude_defaults=True)
+        told = {
+            "delimiter": f"{_MARKS.get(self.delimiter, self.delimiter)} between cells",
+            "encoding": f"encoding {self.encoding}",
+            "decimal": f"decimal {_MARKS[self.decimal]}",
+            "thousands": f"{_MARKS.get(self.thousands, self.thousands)} between thousands",
+            "dates": f"days as {self.dates}",
+        }
+        as_delivered = ", ".join(words for name, words in told.items() if name in stated)
+        if not as_delivered:
+            return ""
+        return f"Delivered with {as_delivered}; written anew: 1.5, 2020-01-31, UTF-8, the usual separator."

@@ -44,6 +44,8 @@ def dictionary(
             for entry in found["columns"]
         ]
         print_table(f"Columns of {dataset}", ("table", "column", "kind", "values", "meaning"), rows)
+        for table, words in found.get("rewritten", {}).items():
+            out.print(plain(f"{table}: {words}"), soft_wrap=True)
 
 
 def spending(

@@ -91,6 +91,8 @@ def _overview(document: ProfileDocument) -> str:
             continue
         notes = listed([shown(note, 300) for note in each.found.notes])
         unit = badge("lists everybody") if each.name == document.unit else ""
+        if each.found.dialect and each.found.dialect.words:
+            notes += paragraph(f"Proposed dialect. {each.found.dialect.words}")
         rows.append(
             [
                 name_cell(each.name),

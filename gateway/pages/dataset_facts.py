@@ -112,10 +112,9 @@ def columns(declaration: Declaration, *, sought: str = "") -> list[tuple[str, st
 
 
 def _rows(table: Table) -> str:
-    if table.rows_per_person == "one":
-        return "one row per person"
     usual = f"; about {table.typical_rows:,} in the twin" if table.typical_rows else ""
-    return f"many rows per person{usual}"
+    rows = "one row per person" if table.rows_per_person == "one" else f"many rows per person{usual}"
+    return f"{rows}. {table.dialect.words}" if table.dialect and table.dialect.words else rows
 
 
 def files(declaration: Declaration) -> list[FileFact]:

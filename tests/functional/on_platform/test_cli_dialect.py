@@ -36,6 +36,10 @@ with open(sys.argv[2] + "/result.csv", "w") as file:
     file.write(",".join(str(sum(cells) / len(cells)) for cells in (kilos, hours, days, munich)) + "\\n")
 """
 LIMITS = {"kilos": (30, 200), "hours": (0, 24), "days": (0, 1000), "munich": (0, 1)}
+WORDS = (
+    "Delivered with semicolons between cells, encoding windows-1252, decimal commas, days as DD.MM.YYYY; "
+    "written anew: 1.5, 2020-01-31, UTF-8, the usual separator."
+)
 
 
 @dataclass(frozen=True)
@@ -105,6 +109,7 @@ def test_a_german_export_from_its_profile_to_a_release(
     holder.ok("twin", "profile", export.data, "--out", tmp_path / "profile")
     text = draft.read_text(encoding="utf-8")
     assert re.search(r"dialect: ASK  # proposed: .*windows-1252.*DD\.MM\.YYYY", text)
+    assert WORDS in (tmp_path / "profile" / "report.html").read_text(encoding="utf-8")
     took = ["--accept-proposals", "--data", export.data, "--why", "As proposed."]
     assert "dialect: patienten.csv." in holder.ok("twin", "decide", draft, *took).out
     answered(draft)
@@ -113,6 +118,7 @@ def test_a_german_export_from_its_profile_to_a_release(
     added = holder.ok("dataset", "add", export.data, "-d", draft, "--deliveries", deliveries, "--json")
     assert added.json["state"] == "READY"
 
+    assert f"patienten.csv: {WORDS}" in ada.ok("dictionary", "klinik").out
     ada.ok("twin", "klinik", "-o", "twin-klinik")
     twin = (ada.folder / "twin-klinik" / "patienten.csv").read_text(encoding="utf-8")
     assert twin.splitlines()[0] == ",".join(HEADER)

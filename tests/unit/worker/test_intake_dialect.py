@@ -12,6 +12,7 @@ from domain.dataset import Declaration, ImportProblem
 from domain.errors import InvalidRequest
 from dpgate.checking import check_locally
 from dpgate.outside import about_outside
+from gateway.pages import dataset_facts
 from twins.drawn import make_twin
 from worker.intake import Delivery, ImportRefused, check_delivery
 from worker.intake.decisions import Decisions
@@ -171,3 +172,19 @@ def test_a_check_tells_where_a_comma_is_a_decimal_comma(tmp_path: Path) -> None:
     check_locally(folder, declared(undialected))  # as ever: it stays as it is written, and counts as missing
     states = {**undialected, "dialect": {"decimal": ",", "dates": "DD.MM.YYYY"}}
     assert not list(about_outside(folder, declared(states)))
+
+
+@pytest.mark.parametrize(
+    ("stated", "told"),
+    [
+        ({}, "one row per person"),
+        (
+            {"delimiter": "tab", "decimal": ",", "thousands": "."},
+            "one row per person. Delivered with tabs between cells, decimal commas, points between "
+            "thousands; written anew: 1.5, 2020-01-31, UTF-8, the usual separator.",
+        ),
+    ],
+)
+def test_the_dictionary_of_a_page_says_how_a_table_was_delivered(stated: dict[str, str], told: str) -> None:
+    ((_, rows, _),) = dataset_facts.columns(declared(PEOPLE | {"dialect": stated}))
+    assert rows == told
