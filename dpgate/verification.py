@@ -21,6 +21,7 @@ import hashlib
 import json
 import re
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import ROUND_CEILING, Context, Decimal, localcontext
@@ -860,6 +861,28 @@ def _compare_quantiles(predicate: dict[str, Any], found: Recomputed) -> None:
         )
     share = _exact(mechanism["chosen"]["epsilon"]) / in_group
     found.compare("epsilon of each quantile", mechanism["parameters"]["epsilon_each"], str(share))
+    if "ranks" in mechanism:
+        _compare_ranks_of_rows(mechanism, [output["name"] for output in outputs[:in_group]], share, found)
+
+
+def _compare_ranks_of_rows(
+    mechanism: dict[str, Any], names: Sequence[str], share: Fraction, found: Recomputed
+) -> None:
+    """Points that miss by more than t ranks come out with a probability of at most their number times
+    exp(-epsilon t / (2 moved)) together, where a person moves ranks by their rows times p or 1 - p: of all
+    quantiles of a group none does but 1 time in 20."""
+    points, rows = _whole(mechanism["parameters"]["points"]), _whole(mechanism["parameters"]["rows"])
+    _need(points >= 2, "points")
+    told = []
+    for name, text in zip(names, mechanism["chosen"].get("probabilities", ["0.5"]), strict=True):
+        probability = _exact(text)
+        moved = rows * max(probability, 1 - probability)
+        missed = 2 * moved / share * Fraction(log(20 * points * len(names)))
+        told.append(f"{name.rpartition(': ')[2]} misses its rank by {floor(missed):,} rows at most")
+    said = re.search(r"95 times in 100, (.+), for any data", str(mechanism["ranks"]))
+    found.compare(
+        "by how many ranks quantiles miss", said[1] if said else mechanism["ranks"], "; ".join(told)
+    )
 
 
 def _finer(width: int) -> int:

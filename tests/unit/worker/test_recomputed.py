@@ -6,6 +6,7 @@ import ast
 import base64
 import itertools
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -347,6 +348,17 @@ def test_between_which_ranks_medians_lie_is_derived(epsilon: str) -> None:
     signed = opened(release.certificate)["predicate"]["mechanism"]["ranks"]
     other = signed.replace("of the 60 answers", "of the 61 answers")
     assert recompute(forged(release, {("mechanism", "ranks"): other})).differs
+
+
+@pytest.mark.parametrize("epsilon", ["0.1", "0.5", "8"])
+@pytest.mark.parametrize("more", [{}, {"by": ["sex"]}, {"probabilities": ["0.1", "0.5", "0.75"]}])
+def test_by_how_many_ranks_quantiles_of_rows_miss_is_derived(epsilon: str, more: dict[str, Any]) -> None:
+    release = of_query(MEDIAN | more, epsilon)
+    assert found_in(release).differs == []
+    assert "by how many ranks quantiles miss" in found_in(release).agrees
+    signed = opened(release.certificate)["predicate"]["mechanism"]["ranks"]
+    for other in (re.sub(r"by [\d,]+ rows", "by 0 rows", signed), "It is exact."):
+        assert recompute(forged(release, {("mechanism", "ranks"): other})).differs
 
 
 def test_what_is_not_derived_is_said() -> None:
