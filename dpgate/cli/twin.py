@@ -205,7 +205,7 @@ def twin_approve(
     as_json: Json = False,
     profile: Profile = "default",
 ) -> None:
-    """Let data users get twins drawn from released counts, or refuse it."""
+    """Let researchers get twins drawn from released counts, or refuse it."""
     with connect(profile=profile) as client:
         chosen = job or _the_one_that_waits(client, dataset)
         found = client.twins.decide(dataset, chosen, "refuse" if refuse else "approve", reason=reason)

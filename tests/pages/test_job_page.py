@@ -38,7 +38,7 @@ def test_each_state_is_shown(console: Console, subtests: pytest.Subtests):
             polls = 'hx-trigger="every' in answer.text
             assert polls == (state in set(JobState) - {JobState.RELEASED, *_ended()})
             may_end = state.name in ("SUBMITTED", "QUEUED", "PREPARING", "RUNNING")
-            assert ("Withdraw this job" in text) == may_end
+            assert ("Cancel this job" in text) == may_end
             assert len(re.findall(r'aria-current="step"', answer.text)) == (state is not JobState.RELEASED)
 
 

@@ -100,7 +100,7 @@ def test_made_once_however_often_the_form_is_sent(console: Console):
         for _ in range(2):
             assert send(holder, **fields).status_code == 303
         assert account(console) == (reserved + 1_000_000, spent)
-        assert "Withdraw it" in words(holder.client.get(PLACE))
+        assert "Cancel it" in words(holder.client.get(PLACE))
         assert send(holder, f"{PLACE}/counts-of-a-form/cancel").status_code == 303
         assert account(console) == (reserved, spent)
 
