@@ -16,8 +16,13 @@ _NAMES = {"body": "request"}
 _NAMELESS = {"anyway", "authorization", "user", "state", "form", "session"}
 
 
+_FILE_ENDINGS = (".csv", ".tsv", ".parquet", ".json", ".gz", ".nii", ".txt", ".md")
+
+
 def place(field: str) -> str:
-    """The field in words; nothing where its name says nothing."""
+    """The field in words, or the delivered file as it is called; nothing where its name says nothing."""
+    if "/" in field or (field not in _FILES and field.endswith(_FILE_ENDINGS)):
+        return field
     for path, name in _FILES.items():
         if field == path or field.startswith(f"{path}."):
             return ", ".join([name, *_words(field[len(path) + 1 :], in_a_file=True)])

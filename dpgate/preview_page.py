@@ -20,8 +20,7 @@ Table = tuple[tuple[str, ...], list[tuple[str, ...]]]
 MOST_TOLD = 3
 """Outputs whose errors stand in one line."""
 
-FORMULA = "'formula' is the root mean square error in closed form."
-GUESSED = f"* guessed from blocks that ran on the twin. {FORMULA}"
+GUESSED = "* guessed from blocks that ran on the twin."
 
 
 def blocks_document(found: BlocksPreview, names: Sequence[str], *, guarantee: str) -> dict[str, Any]:
@@ -85,27 +84,17 @@ def choices_table(found: BlocksPreview, names: Sequence[str]) -> Table:
     micro = found.recommendation.choice.micro_epsilon
     told = told_outputs(found)
     rows = [row for row in found.forecasts if row.choice.micro_epsilon == micro and row.output in told]
-    headings = (
-        "block size",
-        "aggregator",
-        "output",
-        "error, 95 %",
-        "formula",
-        "failed",
-        "clamped",
-        "runs",
-        "time",
-    )
+    # with names of eleven letters it is as wide as a terminal of 80
+    headings = ("block", "by", "output", "error, 95 %", "failed", "clamped", "runs", "time")
     if len({row.choice for row in rows}) == 1:
         return headings, []
     rows.sort(key=lambda row: (row.choice.block_size, row.choice.aggregator, row.output))
     return headings, [
         (
             f"{row.choice.block_size}{'' if row.extrapolated_from is None else '*'}",
-            row.choice.aggregator,
+            "mean" if row.choice.aggregator == "clipped_mean" else row.choice.aggregator,
             names[row.output],
             digits(row.error.within_95),
-            digits(row.formula),
             f"{row.failed_share:.0%}",
             f"{row.clamped_share:.0%}",
             f"{found.costs[row.choice.block_size].runs:,}",
@@ -126,7 +115,7 @@ def duration(seconds: float | None) -> str:
 
 def choices_note(found: BlocksPreview) -> str:
     guessed = any(row.extrapolated_from is not None for row in found.forecasts)
-    return GUESSED if guessed else FORMULA
+    return GUESSED if guessed else ""
 
 
 def repeats_words(nominal_size: int, *, repeats: int, block_size: int) -> list[str]:

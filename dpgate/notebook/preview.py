@@ -31,6 +31,7 @@ def preview_html(preview: Preview) -> str:
             f"{AGGREGATORS[taken]}. 95 of 100 releases stay within the error."
         ),
         *drawn,
+        *([paragraph(ranks)] if (ranks := preview.raw.get("ranks")) else []),
         table("The same as numbers", ("output", "epsilon", "error, 95 %", "noise, 95 %"), _cells(rows)),
     )
 

@@ -90,6 +90,14 @@ def test_the_page_says_what_to_take_and_why(ada: Terminal) -> None:
     assert "(Dwork and Roth 2014, Corollary 3.12)" in medians
 
 
+def test_choices_are_legible_on_a_terminal_of_eighty(ada: Terminal) -> None:
+    ada.environment["COLUMNS"] = "80"
+    told = ada.ok("preview", "ages", "--block-sizes", "5").out.partition("Choices at the")[2]
+    rows = [line.split() for line in told.splitlines() if line.startswith("│") and "mean_age" in line]
+    assert [row[3] for row in rows][:2] == ["mean", "median"], told
+    assert "clippe" not in told
+
+
 def test_the_document_holds_every_choice(ada: Terminal) -> None:
     found = ada.ok("preview", "ages", "--want", "mean_age=20", "--block-sizes", "5", "--json").json
     assert (found["mechanism"], found["guarantee"], found["replays"]) == ("sample_aggregate", "pure_dp", 1000)

@@ -52,6 +52,7 @@ MAKERS: dict[str, Callable[[Any], object]] = {
     "dataset name": lambda bad: dataset_of(name=bad, owner=bad, twin=bad, problem=bad),
     "preview output": lambda bad: preview_of(output=bad),
     "preview guarantee": lambda bad: preview_of(guarantee=bad),
+    "preview ranks": lambda bad: preview_of(ranks=bad),
     "forecast output": lambda bad: forecast_of(bad),
     "forecast mechanism": lambda bad: forecast_of(mechanism=bad),
     "forecast guarantee": lambda bad: forecast_of(guarantee=bad),
@@ -97,6 +98,11 @@ def test_every_number_comes_with_its_promise() -> None:
     assert 'class="promise weak"' in weak
     assert "Not differential privacy" in weak
     assert "e^8" in shown(budget_of())
+
+
+def test_a_preview_of_medians_says_between_which_ranks_they_lie() -> None:
+    assert "between the 3rd" in shown(preview_of(ranks="It lies between the 3rd smallest and the 9th."))
+    assert "smallest" not in shown(preview_of(ranks=None))
 
 
 def test_values_of_an_unknown_promise_are_not_shown_as_if_they_had_one() -> None:

@@ -324,6 +324,8 @@ def test_places_are_called_as_people_call_them() -> None:
         ("pipeline.manifest.outputs.0.values.1", "dpgate.yaml, output 1, value 2"),
         ("declaration.tables.0.columns.2.categories.0", "dataset.yaml, table 1, column 3, category 1"),
         ("pipeline.sources.3.path", "source 4, path"),
+        ("patienten.csv", "patienten.csv"),
+        ("sub-01/anat/sub-01_T1w.nii.gz", "sub-01/anat/sub-01_T1w.nii.gz"),
         ("body", "request"),
         ("authorization", ""),
     ):
