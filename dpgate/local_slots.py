@@ -18,7 +18,7 @@ from worker.order import order_for
 from worker.rehearsal.slots import TwinSlots
 from worker.sandbox.core.images import HostImage, StoredImage
 from worker.sandbox.host_image import describe
-from worker.sandbox.protocol import Audience
+from worker.sandbox.protocol import Audience, SandboxUnavailable
 from worker.sandbox.supervised import SupervisedSandbox
 
 
@@ -35,7 +35,7 @@ def open_local(
     """`images` is the store to take the pipeline's image from, unless it is this host's own. `warm`: the
     researcher has made it. Raises DpgateError where the command cannot be started, before anything runs.
     """
-    host = describe(python_env, is_run=pipeline.manifest.image == HOST_IMAGE)
+    host = _host(python_env, is_run=pipeline.manifest.image == HOST_IMAGE)
     image = image_for(pipeline.manifest, host, images)
     _check_command(pipeline, image, images)
     if warm:
@@ -50,6 +50,19 @@ def open_local(
     )
     with SupervisedSandbox(host) as sandbox:
         yield TwinSlots(sandbox, order, images_with=lambda name: images_with(name, images))
+
+
+def _host(python_env: Path | None, *, is_run: bool) -> HostImage:
+    """Raises DpgateError for an environment that no run could see, with where to make it."""
+    try:
+        return describe(python_env, is_run=is_run)
+    except SandboxUnavailable as refused:
+        if python_env is None:
+            raise
+        raise DpgateError(
+            f"{refused}. An environment is made where it is to stay, such as in your home and not below /tmp"
+            ": python3 -m venv ~/dpgate-env, then --python-env ~/dpgate-env"
+        ) from None
 
 
 def _check_command(pipeline: Pipeline, image: HostImage | StoredImage, images: Path | None) -> None:

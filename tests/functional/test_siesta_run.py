@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import signal
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -228,7 +229,10 @@ def test_what_a_plain_app_must_say(developer: Terminal) -> None:
         ("app", *APP, *WIDE, "--image", "nowhere"): "is not on this machine",
         ("app", "--command", "python app.py", *WIDE): "python is no program of the image host-python",
         ("app", "--command", "run {in} {out}", *WIDE): "leaves out {level}",
+        ("app", *APP, *WIDE, "--python-env", "env"): "such as in your home and not below /tmp",
     }
+    (developer.folder / "env" / "bin").mkdir(parents=True)
+    (developer.folder / "env" / "bin" / "python3").symlink_to(sys.executable)
     header = "file\tlower\tupper\n"
     for name, text in {
         "b.tsv": f"{header}count.tsv\t0\t64\n",
