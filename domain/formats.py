@@ -6,7 +6,6 @@ certificate, the advice on a failed run and the pages. The shape of each kind st
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 KIB, MIB = 1024, 1024 * 1024
@@ -42,11 +41,6 @@ FORMATS: dict[str, Format] = {
 def suffixes() -> tuple[str, ...]:
     """How names of output files end."""
     return tuple(suffix for each in FORMATS.values() for suffix in each.suffixes)
-
-
-def any_suffix() -> str:
-    """The regular expression that such a name matches."""
-    return rf"\.({'|'.join(re.escape(suffix[1:]) for suffix in suffixes())})$"
 
 
 def format_of(file: str) -> str:

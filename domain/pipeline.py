@@ -15,10 +15,9 @@ from pydantic import (
     field_validator,
     model_validator,
 )
-from pydantic_core import PydanticCustomError
 
 from domain.environment import Environment, Resources
-from domain.formats import FORMATS, any_suffix, format_of, suffixes
+from domain.formats import FORMATS, format_of, suffixes
 from domain.image import HOST_IMAGE as HOST_IMAGE
 from domain.image import ImageName
 from domain.model import InsidePath, Model, Slug, digest, find_inside_another, is_empty, is_none
@@ -43,9 +42,12 @@ _PLACE = re.compile(r"(?<!\$)\{(in|out|level)\}")
 
 
 def _ends_as_a_format(file: str) -> str:
-    """Looked up when a manifest is read. Refused in the words of a pattern."""
+    """Looked up when a manifest is read."""
     if not file.endswith(suffixes()):
-        raise PydanticCustomError("string_pattern_mismatch", "ends otherwise", {"pattern": any_suffix()})
+        raise ValueError(
+            f"is no name of a file of numbers; let it end in {', '.join(suffixes())}. Of a figure, a report "
+            "or a text nothing can leave: write the numbers that it shows into a table"
+        )
     return file
 
 

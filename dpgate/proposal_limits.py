@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from domain.people_in_paths import mentions
 from domain.pipeline import OutputFile
-from domain.shape import FileShape, TextShape
+from domain.shape import FileShape, NiftiShape, TextShape
 from privacy.mechanism import MAX_OUTPUTS
 
 USE_CASES = "docs/how-to/siesta.md#what-siestas-use-cases-can-have"
@@ -35,6 +35,11 @@ def of_many(shape: FileShape, constant: Sequence[bool]) -> list[str]:
         return [
             *lines,
             f"    # along {axis} a curve: a few numbers on splines (`curve`), or means of a few windows",
+        ]
+    if isinstance(shape, NiftiShape):
+        return [
+            *lines,
+            "    # fewer say more: `volume` with a mask of a few regions, or with average, a cube's",
         ]
     return [*lines, "    # fewer say more: means of regions or windows, or the places that you need, by name"]
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 from pathlib import Path
 from typing import Any
 
+import nibabel
 import numpy as np
 import pytest
+import scipy.io
 import yaml
 from factories import manifest_fields
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from domain.errors import InvalidRequest
 from domain.pipeline import OutputFile
 from domain.shape import lock
 from domain.shape.selection import name_values
@@ -46,6 +50,17 @@ def array(values: Any) -> bytes:
     file = io.BytesIO()
     np.save(file, values)
     return file.getvalue()
+
+
+def mat(values: Any) -> bytes:
+    file = io.BytesIO()
+    scipy.io.savemat(file, {"erp": values})
+    return file.getvalue()
+
+
+def volume(shape: tuple[int, ...], *, gz: bool = False) -> bytes:
+    content: bytes = nibabel.Nifti1Image(np.ones(shape, np.float32), np.eye(4)).to_bytes()
+    return gzip.compress(content, mtime=0) if gz else content
 
 
 YEARS = b"year\tgroup\tmean\n2019\ta\t4\n2020\tb\t5\n"
@@ -117,6 +132,43 @@ def test_files_that_change_their_shape_are_remarked_on() -> None:
     assert "# names sub-01: if that is a person" in remarks(
         YEARS, YEARS.replace(b"\ta\t", b"\tbest sub-01\t")
     )
+
+
+def field(by: int) -> bytes:
+    return b"time\tfield\n" + b"".join(b"%d\t%d\n" % (time, by * (time + 1)) for time in range(400))
+
+
+# what SIESTA's use cases whitelist, by kind: the file, what it is on each half, what can leave instead
+KINDS: tuple[tuple[str, str, bytes, tuple[bytes, ...], str], ...] = (
+    ("a row for each person", "group_T1w.tsv", PEOPLE, (FIRST, SECOND), "columns:"),
+    ("a time axis", "erf.tsv", field(1), (field(2), field(3)), "constants: ['column:time']"),
+    ("a curve", "erf.tsv", field(1), (field(2), field(3)), "along time a curve"),
+    ("a map", "spmT_0001.nii", volume((30, 40, 50)), (), "Declare `volume` with a mask of a few labels"),
+    (
+        "a small map",
+        "con_0001.nii.gz",
+        volume((3, 4, 5), gz=True),
+        (),
+        "`volume` with a mask of a few regions",
+    ),
+    ("a long vector", "v.npy", array(np.ones(300)), (), "fewer say more: means of regions or windows"),
+    ("an array of an ERP", "erp.mat", mat(np.ones((64, 300))), (), "more than 4096 numbers; write summaries"),
+    ("a text", "report.txt", b"The groups differ.\n", (), "of a text nothing can leave"),
+)
+
+
+def test_each_kind_of_use_case_is_told_what_it_can_have(subtests: pytest.Subtests) -> None:
+    for kind, file, content, halves, words in KINDS:
+        with subtests.test(kind=kind):
+            manifest = manifest_fields(outputs=[{"file": file}])
+            pipeline = provisional(PipelineFolder(Path("nowhere"), manifest, ()))
+            assert words in propose(pipeline, {file: content}, [{file: half} for half in halves])
+    for file in ("figure.png", "report.html"):
+        with (
+            subtests.test(kind="a figure or a report"),
+            pytest.raises(InvalidRequest, match="nothing can leave"),
+        ):
+            proposed({"r.tsv": YEARS, file: b""})
 
 
 def test_headings_and_row_labels_make_names() -> None:

@@ -124,7 +124,7 @@ TABLE: list[tuple[Any, Any, str, str]] = [
             ("a" * 300 + ".tsv", "at most 240"),
         ]
     ],
-    (OutputFile, output(file="result.exe"), "file", "Let it end in .tsv"),
+    (OutputFile, output(file="result.exe"), "file", "let it end in .tsv"),
     (OutputFile, output(file="result.tsv/"), "file", ""),
     (Declaration, declaration_fields(tables=[table_fields(path="../p.tsv")]), "tables.0.path", "inside"),
     (
