@@ -204,7 +204,7 @@ def read_text(path: Path, *, max_bytes: int = MAX_TEXT_BYTES) -> str:
     if len(content) > max_bytes:
         raise DpgateError(f"{path} is larger than {max_bytes // 1024} KiB")
     try:
-        return content.decode("utf-8")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise DpgateError(f"{path} is not UTF-8 text; save it as UTF-8") from None
 

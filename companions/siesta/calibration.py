@@ -66,7 +66,7 @@ def bounds_from_options(lower: Sequence[str], upper: Sequence[str], names: Seque
 def read_bounds(path: Path, names: Sequence[str]) -> Bounds:
     """A table with the columns file, lower and upper, and a line for each number in reading order."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
     except UnicodeDecodeError:
         raise DpgateError(f"{path} is not UTF-8") from None
     header, *rows = [tuple(line.split("\t")) for line in lines] or [()]

@@ -18,6 +18,7 @@ from dpgate.errors import DpgateError
 
 _SEPARATORS = {".tsv": "\t", ".csv": ","}  # a .txt file has white space of any width between its cells
 _LONGEST_NUMBER = 80
+_UNSEEN = str.maketrans({"\ufeff": None, "\u200b": None, "\u2060": None, "\u00a0": None, "\u2212": "-"})
 
 
 @dataclass(frozen=True)
@@ -141,6 +142,13 @@ def is_number(text: str) -> bool:
     return len(text) <= _LONGEST_NUMBER and bool(NUMBER.fullmatch(text)) and math.isfinite(float(text))
 
 
+def tells_number(text: str) -> bool:
+    """Whether a cell is a number to whoever reads it, and none that is noised: `12,5`, `3.1 ± 0.4`,
+    `3.1 (0.4)`, `1.5D+02`, one with a mark of byte order in front or a long minus."""
+    first = re.split(r"±|\+/-|[(\[]", text.translate(_UNSEEN))[0].strip()
+    return is_number(re.sub(r"(?<=\d)[dD](?=[+-]?\d)", "e", re.sub(r"^([+-]?\d+),(?=\d+$)", r"\1.", first)))
+
+
 def _label(text: str, place: str, *, is_header: bool) -> str | None:
     """The label, or None for a number."""
     if is_header:
@@ -150,5 +158,6 @@ def _label(text: str, place: str, *, is_header: bool) -> str | None:
     try:
         float(text.strip().strip("\"'"))
     except ValueError:
-        return text
+        if not tells_number(text) and "\r" not in text:
+            return text
     raise DpgateError(f"{place}, is a number that is missing, infinite, quoted or not written plainly")

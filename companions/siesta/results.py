@@ -10,6 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from companions.siesta.group_files import tells_number
 from companions.siesta.inputs import EVERYBODY
 from companions.siesta.new_folder import new_folder
 from companions.siesta.samples import Samples
@@ -18,7 +19,7 @@ from domain.errors import PipelineError
 from domain.outputs import values_of
 from domain.people_in_paths import mentions
 from domain.pipeline import Pipeline
-from domain.shape import Shape, lock
+from domain.shape import Shape, TextShape, lock
 from dpgate.errors import DpgateError, PipelineFailed
 from privacy.mechanism import NoisedOutput, RunOutput
 from privacy.sample_aggregate import SampleAggregate
@@ -45,6 +46,18 @@ def check_names_nobody(files: Mapping[str, bytes], people: Iterable[str]) -> Non
                 "noise. Write numbers over people at the group level, or let dpgate make them of columns: "
                 "docs/how-to/siesta.md#what-siestas-use-cases-can-have"
             )
+
+
+def check_labels(shape: Shape, *, leave: bool) -> None:
+    """Raises PipelineFailed for a label that tells a number, where labels of the data `leave`."""
+    for file in shape.files:
+        if leave and isinstance(file, TextShape):
+            labels = (cell for row in file.rows for cell in row if cell is not None)
+            if told := next(filter(tells_number, labels), None):
+                raise PipelineFailed(
+                    f"{file.file} has the cell {told!r}, which would leave as it is, since it is not written "
+                    "as a number: write 12.5, not 12,5, and what belongs to it into a cell of its own"
+                )
 
 
 def whitelisted(folder: Path, pipeline: Pipeline) -> dict[str, bytes]:

@@ -62,7 +62,7 @@ def merge_group(
 def read_samples(path: Path) -> Samples:
     """A table that `merge_group` wrote. Raises DpgateError, without quoting a cell, for any other."""
     try:
-        names, *rows = (tuple(line.split("\t")) for line in path.read_text(encoding="utf-8").splitlines())
+        names, *rows = (tuple(line.split("\t")) for line in path.read_text(encoding="utf-8-sig").splitlines())
     except (UnicodeDecodeError, ValueError):
         raise DpgateError(f"{path} is not a table of mergegroup") from None
     if len(set(names)) != len(names) or any(":" not in name for name in names):

@@ -26,6 +26,7 @@ from companions.siesta.new_folder import check_apart, write_secret
 from companions.siesta.results import (
     CERTIFICATE,
     Results,
+    check_labels,
     check_names_nobody,
     draw,
     lock_shape,
@@ -273,6 +274,7 @@ def _look_early(study: Study, people: People, outputs: Mapping[str, bytes]) -> N
     filled = [output.file for output in study.pipeline.manifest.outputs if not output.columns]
     check_names_nobody({file: outputs[file] for file in filled}, people.names)
     shape = lock_shape(study.pipeline, outputs, where="group level, everybody")
+    check_labels(shape, leave=_known_shape(study).shape is None)
     _mechanism(study, people, _Known(shape, 0), shape)
 
 

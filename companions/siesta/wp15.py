@@ -89,7 +89,7 @@ def _description(path: Path) -> Path:
 
 def _rows(path: Path) -> tuple[tuple[str, ...], ...]:
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise DpgateError(f"{path} is not UTF-8") from None
     if not text.strip():

@@ -178,7 +178,7 @@ def whitelist_in(path: Path) -> tuple[str, ...]:
 
     try:
         # not read_text, which would take a lone carriage return for a line end
-        text = path.read_bytes().decode("utf-8")
+        text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError:
         raise DpgateError(f"{path} is not UTF-8") from None
     return read_whitelist(text, name=path.name)

@@ -151,6 +151,12 @@ def test_a_failed_step_is_one_sentence_that_names_it_and_what_to_do(developer: T
         "os._exit(0))": ("out0", "count.tsv names sub-05", "a row for each of them cannot leave"),
         'level == "group" and (open(target + "/count.tsv", "w").write("mean\\n12,5\\n"), sys.stdout.flush(), '
         "os._exit(0))": ("out0", "It begins: mean 12,5", "Write decimals with a point: 12.5, not 12,5."),
+        'level == "group" and (open(target + "/count.tsv", "w").write("n\\tmean\\n20\\t3.1 ± 0.4\\n"), '
+        "sys.stdout.flush(), os._exit(0))": (
+            "out0",
+            "count.tsv has the cell '3.1 ± 0.4'",
+            "a cell of its own",
+        ),
         'level == "group" and "sub-07" not in people and sys.exit(0)': (
             "out0",
             "group level, without-sub-07",

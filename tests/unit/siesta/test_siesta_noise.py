@@ -13,7 +13,10 @@ from companions.siesta.calibration import bounds_from_options, calibrate, read_b
 from companions.siesta.group_files import read_group_files
 from companions.siesta.noise_table import read_noise_table
 from companions.siesta.samples import Samples, merge_group, read_samples
+from companions.siesta.wp15 import read_merged
+from dpgate.cli.siesta_noise import whitelist_in
 from dpgate.errors import DpgateError
+from dpgate.pipeline_folder import read_text
 
 
 def scale_of(tmp_path, rows, whole, *, lower="0", upper="1024", multiplier="1"):
@@ -87,6 +90,44 @@ def test_a_result_outside_its_folder_is_not_read(tmp_path):
     (folder / "r.tsv").symlink_to("../secret.tsv")
     with pytest.raises(DpgateError, match="leads out of"):
         read_group_files(folder, ["r.tsv"])
+
+
+# to whoever reads it a number, and to a program none: as a label it would leave without noise
+DISGUISED = (
+    "\ufeff12.5",
+    "12,5",
+    "\u221212.5",
+    "3.1 ± 0.4",
+    "3.1 (0.4)",
+    "3.1[2, 4]",
+    "1.5D+02",
+    "\u200b7",
+    "1\r2",
+)
+LABELS = ("mean age", "1,2 or 3", "25-34", "2026-11-28", "12.5 %", "T1", "(Intercept)", "\ufeffage", "", "D2")
+
+
+def test_a_number_that_is_not_written_plainly_is_no_label(subtests, tmp_path):
+    for number, cell in enumerate((*DISGUISED, *LABELS)):
+        with subtests.test(cell=cell):
+            (tmp_path / str(number)).mkdir()
+            (tmp_path / str(number) / "r.tsv").write_text(f"{cell}\t5\n", encoding="utf-8", newline="")
+            if cell in LABELS:
+                assert read_group_files(tmp_path / str(number), ["r.tsv"])[0].values == ("5",)
+            else:
+                with pytest.raises(DpgateError, match="not written plainly"):
+                    read_group_files(tmp_path / str(number), ["r.tsv"])
+
+
+def test_a_mark_of_byte_order_in_front_of_a_table_of_the_holder_is_passed_over(tmp_path):
+    """As spreadsheets write it, with CRLF."""
+    (tmp_path / "bounds.tsv").write_bytes(b"\xef\xbb\xbffile\tlower\tupper\r\nr.tsv\t0\t1\r\n")
+    assert read_bounds(tmp_path / "bounds.tsv", ("r.tsv:1:1",)) == (("0", "1"),)
+    (tmp_path / "merged.tsv").write_bytes(b"\xef\xbb\xbf20\t30\r\n21\t31\r\n")
+    assert read_merged(tmp_path / "merged.tsv").rows == (("20", "30"), ("21", "31"))
+    (tmp_path / "whitelist.txt").write_bytes(b"\xef\xbb\xbf# may leave\r\nr.tsv\r\n")
+    assert whitelist_in(tmp_path / "whitelist.txt") == ("r.tsv",)
+    assert read_text(tmp_path / "whitelist.txt").startswith("# may leave")
 
 
 def test_a_header_of_numbers_is_a_header_if_you_say_so(tmp_path):
