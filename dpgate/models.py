@@ -93,7 +93,8 @@ class Value:
     """A released number.
 
     `lower_95` to `upper_95` covers the noise with 95 %, not the sampling error; `sampling_lower_95` to
-    `sampling_upper_95` covers both, where it was asked for. What the mechanism cannot show is None.
+    `sampling_upper_95` is for the population, where it was asked for: about 95 % if blocks give about
+    bell-shaped answers. What the mechanism cannot show is None.
     `value` is as it was drawn, with noise of mean zero; where that has carried it beyond its bounds,
     `projected` is the nearest of them, and `headline` shows it.
     """

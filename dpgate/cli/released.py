@@ -38,7 +38,10 @@ def print_release(release: Release) -> None:
         columns.append("sampling interval")
         for row, value in zip(rows, shown, strict=True):
             row.append(_interval(value, value.sampling_lower_95, value.sampling_upper_95))
-        note += " The sampling interval covers both, for the population, with about 95 %."
+        note += (
+            " The sampling interval is for the population: about 95 % where blocks give about bell-shaped "
+            "answers, and far less where they are yes or no, one of a few values, or skewed."
+        )
     note += "".join(f" {plain(remark)}" for remark in release.remarks)
     print_table(f"Release from {release.dataset}", columns, rows, note=note, empty=_files(release))
     if release.results:
