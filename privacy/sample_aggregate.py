@@ -22,7 +22,7 @@ from privacy.median import noisy_quantile, tally
 from privacy.noise import LaplaceNoise
 from privacy.run_outputs import check_run_outputs
 from privacy.sample_parameters import SampleParameters
-from privacy.sampling_interval import QUARTILES, median_variance, sampling_interval
+from privacy.sampling_interval import QUARTILES, mean_variance, median_variance, sampling_interval
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,8 @@ class SampleAggregate(SampleParameters):
             epsilon = self.value_epsilon(index)
             variance = median_variance(quartiles, grid=grid, blocks=self.blocks, epsilon=epsilon)
         else:
-            variance = noise.variance / self.plan.runs**2
+            at, of_noise = (value - grid.lower) / grid.step, noise.variance / self.plan.runs**2
+            variance = mean_variance(quartiles, at=at, grid=grid, blocks=self.blocks, noise=of_noise)
         return sampling_interval(value, grid=grid, quartiles=quartiles, blocks=self.blocks, variance=variance)
 
 

@@ -32,11 +32,32 @@ def sampling_interval(
     Measured coverage for normal data, 10 to 50 people a block and epsilon 1 or 4: 94% to 98% for means and
     for medians of 50 blocks or more. It leans on outputs of blocks being about normal and unbiased: neither
     the noise nor this interval sees that an analysis is biased in small blocks or that outputs were clamped.
+    Of yes-or-no answers 75% to 99% of the intervals of means held the population's, of answers with a long
+    tail 73% to 96%; of medians whose blocks are few or nearly agree, as few as 40%.
     """
     spread = block_spread(quartiles)
     half = _NORMAL_95**2 * (variance + spread**2 / blocks)
     steps = ceil_sqrt(half) * grid.step
     return value - steps, value + steps
+
+
+def mean_variance(
+    quartiles: tuple[int, int], *, at: Fraction, grid: OutputGrid, blocks: int, noise: Fraction
+) -> Fraction:
+    """What a noised mean varies by beyond s^2/blocks, in squared grid units, where it came out `at` this
+    point of the grid.
+
+    The noise; and where quartiles are the same or noise has crossed them, the most that blocks can vary by.
+    Numbers between 0 and K with the mean m have a variance of m (K - m) at most (Bhatia, Davis 2000). Of
+    means within 1.96 deviations of the noise the one nearest the middle takes the place of m. Without it, of
+    400 yes-or-no answers with 2% of yes one interval in nine held the population's share at epsilon 10.
+    """
+    if block_spread(quartiles):
+        return noise
+    reach = ceil_sqrt(_NORMAL_95**2 * noise)
+    nearest = min(max(Fraction(grid.cells, 2), at - reach), at + reach)
+    mean = min(max(nearest, Fraction(0)), Fraction(grid.cells))
+    return noise + mean * (grid.cells - mean) / blocks
 
 
 def median_variance(

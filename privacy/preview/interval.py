@@ -59,8 +59,8 @@ def _row(
     kinds: tuple[Literal["noise", "sampling"], ...] = ("noise", "sampling")
     without, paying = (replace(mechanism, interval=kind) for kind in kinds)
     cheap = replay(without, resamples, keystream=keystream) - number
-    dear = replay(paying, resamples, keystream=keystream) - number
-    half = half_widths(paying, resamples, keystream=keystream)
+    values = replay(paying, resamples, keystream=keystream)
+    half, dear = half_widths(paying, resamples, values, keystream=keystream), values - number
     return IntervalForecast(
         output=resamples.index,
         value_95=errors(dear).within_95,
@@ -70,9 +70,11 @@ def _row(
     )
 
 
-def half_widths(mechanism: SampleAggregate, resamples: Resamples, *, keystream: Keystream) -> Values:
-    """1.96 sqrt(noise variance + s^2/l) of every replay, s from two private quartiles: the formula of
-    `privacy.sampling_interval`, in the output's own units."""
+def half_widths(
+    mechanism: SampleAggregate, resamples: Resamples, values: Values, *, keystream: Keystream
+) -> Values:
+    """1.96 sqrt(noise variance + s^2/l) of every replay with its value, s from two private quartiles: the
+    formulas of `privacy.sampling_interval`, in the output's own units."""
     index, blocks = resamples.index, mechanism.blocks
     quartile_epsilon = mechanism.quartile_epsilon(index)
     assert quartile_epsilon is not None  # the caller asks for a sampling interval
@@ -81,11 +83,16 @@ def half_widths(mechanism: SampleAggregate, resamples: Resamples, *, keystream: 
         for quartile in QUARTILES
     )
     spread = np.maximum(0, high - low) / _QUARTILE_DISTANCE
-    noise = mechanism.noises[index]
+    noise, variance = mechanism.noises[index], np.zeros_like(spread)
     if noise is None:
         epsilon = float(mechanism.value_epsilon(index))
-        variance = spread**2 * ((math.pi / 2 - 1) / blocks + 16 * math.pi / (blocks * epsilon) ** 2)
+        known = np.where(spread > 0, spread, resamples.grid.cells)
+        variance = known**2 * ((math.pi / 2 - 1) / blocks + 16 * math.pi / (blocks * epsilon) ** 2)
     else:
-        variance = float(noise.variance) / mechanism.plan.runs**2
+        of_noise = float(noise.variance) / mechanism.plan.runs**2
+        cells, step = resamples.grid.cells, float(resamples.grid.step)
+        at, reach = (values - float(resamples.grid.lower)) / step, _NORMAL_95 * math.sqrt(of_noise)
+        mean = np.clip(np.clip(cells / 2, at - reach, at + reach), 0, cells)
+        variance = of_noise + np.where(spread > 0, 0, mean * (cells - mean) / blocks)
     half: Values = float(resamples.grid.step) * _NORMAL_95 * np.sqrt(variance + spread**2 / blocks)
     return half

@@ -85,15 +85,22 @@ def test_replays_of_joint_noise_follow_the_law_of_the_release():
     check_same_distribution(replayed, releases(mechanism, three))
 
 
-@pytest.mark.parametrize("aggregator", ["clipped_mean", "median"])
-def test_replayed_sampling_intervals_follow_the_law_of_the_release(aggregator):
+@pytest.mark.parametrize(
+    ("aggregator", "micro_epsilon"),
+    [("clipped_mean", 8_000_000), ("median", 8_000_000), ("clipped_mean", 1_000_000), ("median", 1_000_000)],
+)
+def test_replayed_sampling_intervals_follow_the_law_of_the_release(aggregator, micro_epsilon):
+    """At the smaller epsilon noise crosses the quartiles of many, and most of these intervals are the same:
+    the release rounds up to its grid, and digits that are finer do not count."""
     mechanism = SampleAggregate(
-        (GRID,), blocks=20, micro_epsilon=8_000_000, aggregator=aggregator, interval="sampling"
+        (GRID,), blocks=20, micro_epsilon=micro_epsilon, aggregator=aggregator, interval="sampling"
     )
-    replayed = half_widths(mechanism, as_they_are(ANSWERS), keystream=STREAM)
+    values = replay(mechanism, as_they_are(ANSWERS), keystream=STREAM)
+    replayed = half_widths(mechanism, as_they_are(ANSWERS), values, keystream=STREAM)
     with drawn_in_batches(discrete_laplace):
         released = [mechanism.release(ANSWERS)[0].sampling_95 for _ in range(RELEASES)]
-    check_same_distribution(replayed, np.array([float(high - low) / 2 for low, high in released]))
+    halves = np.array([float(high - low) / 2 for low, high in released])
+    check_same_distribution(np.round(replayed, 4), np.round(halves, 4))
 
 
 def test_the_comparison_sees_a_wrong_law():

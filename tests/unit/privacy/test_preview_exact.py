@@ -33,6 +33,9 @@ def asked(micro_epsilon=10**9, **others):
     return SampleAggregate((GRID,), blocks=BLOCKS, micro_epsilon=micro_epsilon, **others)
 
 
+AT = np.full(200, 0.5)
+"""What each replay released."""
+
 HEAPS = {LOW: 8, (LOW + HIGH) // 2: 4, HIGH: 8}
 """The quartiles lie on the outer heaps, the median on the middle one."""
 
@@ -44,7 +47,7 @@ def test_half_widths_of_a_mean(others):
     mechanism = asked(interval="sampling", **others)
     spread = (HIGH - LOW) / 1.349
     variance = float(mechanism.noises[0].variance) / mechanism.plan.runs**2 + spread**2 / BLOCKS
-    found = half_widths(mechanism, resampled(HEAPS), keystream=STREAM)
+    found = half_widths(mechanism, resampled(HEAPS), AT, keystream=STREAM)
     assert found == pytest.approx(1.96 * float(GRID.step) * math.sqrt(variance), rel=1e-12)
 
 
@@ -52,14 +55,17 @@ def test_half_widths_of_a_median():
     mechanism = asked(interval="sampling", aggregator="median")
     spread, loss = (HIGH - LOW) / 1.349, float(mechanism.value_epsilon(0)) * BLOCKS
     variance = spread**2 * (math.pi / 2 / BLOCKS + 16 * math.pi / loss**2)
-    found = half_widths(mechanism, resampled(HEAPS), keystream=STREAM)
+    found = half_widths(mechanism, resampled(HEAPS), AT, keystream=STREAM)
     assert found == pytest.approx(1.96 * float(GRID.step) * math.sqrt(variance), rel=1e-12)
 
 
 def test_half_widths_where_all_blocks_agree():
+    """They could vary as much as bounds and mean allow."""
     mechanism = asked(interval="sampling")
-    variance = float(mechanism.noises[0].variance) / BLOCKS**2
-    found = half_widths(mechanism, resampled({LOW: BLOCKS}), keystream=STREAM)
+    noise = float(mechanism.noises[0].variance) / BLOCKS**2
+    mean = LOW - 1.96 * math.sqrt(noise)
+    variance = noise + mean * (GRID.cells - mean) / BLOCKS
+    found = half_widths(mechanism, resampled({LOW: BLOCKS}), AT, keystream=STREAM)
     assert found == pytest.approx(1.96 * float(GRID.step) * math.sqrt(variance), rel=1e-12)
 
 

@@ -129,11 +129,13 @@ def test_noise_of_a_preview_is_in_units_of_the_sum():
 
 
 @pytest.mark.parametrize("parameters", [{}, {"noise": "gaussian", "atto_delta": 10**12}, {"noise": "joint"}])
-def test_sampling_interval_of_equal_runs_is_that_of_the_noise(parameters):
-    """Thirty equal outputs have equal quartiles at this epsilon, so nothing but the noise is left."""
+def test_sampling_interval_of_equal_runs_is_as_wide_as_bounds_allow(parameters):
+    """Thirty equal outputs have equal quartiles at this epsilon, and halves of them could lie at both bounds:
+    fifteen blocks with the mean 1/2 would then vary by 1/4."""
     aggregate = SampleAggregate(
         (UNIT,), blocks=15, micro_epsilon=200_000_000, interval="sampling", repeats=2, **parameters
     )
     (output,) = aggregate.release([(UNIT.middle,)] * 30)
-    steps = ceil_sqrt(Fraction(196, 100) ** 2 * aggregate.noises[0].variance / 30**2)
+    variance = aggregate.noises[0].variance / 30**2 + Fraction(UNIT.cells**2, 4 * 15)
+    steps = ceil_sqrt(Fraction(196, 100) ** 2 * variance)
     assert output.sampling_95 == (output.value - steps * UNIT.step, output.value + steps * UNIT.step)

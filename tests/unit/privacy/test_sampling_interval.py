@@ -4,7 +4,7 @@ from fractions import Fraction
 import pytest
 
 from privacy.grid import OutputGrid
-from privacy.sampling_interval import block_spread, median_variance, sampling_interval
+from privacy.sampling_interval import block_spread, mean_variance, median_variance, sampling_interval
 
 GRID = OutputGrid.build(0, 1024)
 UNITS = int(1 / GRID.step)
@@ -43,3 +43,27 @@ def test_a_median_without_a_spread_may_be_anywhere():
     half = 1349 * GRID.cells // 1000
     known = median_variance((0, half), grid=GRID, blocks=100, epsilon=Fraction(1))
     assert crossed == pytest.approx(known, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("at", "noise", "mean"),
+    [
+        (0.25, 0, 0.25),
+        (0.25, 0.05, 0.25 + 1.96 * 0.05),
+        (0.75, 0.05, 0.75 - 1.96 * 0.05),
+        (0.45, 0.1, 0.5),
+        (-3, 0.01, 0),
+        (9, 0.01, 1),
+    ],
+)
+def test_a_mean_without_a_spread_may_vary_as_far_as_its_bounds_allow(at, noise, mean):
+    """In parts of the range: the mean nearest the middle that the noise leaves open, between the bounds."""
+    cells = GRID.cells
+    of_noise = Fraction(noise) ** 2 * cells**2
+    for quartiles in ((5, 5), (9, 3)):
+        found = mean_variance(quartiles, at=Fraction(at) * cells, grid=GRID, blocks=25, noise=of_noise)
+        assert float(found) / cells**2 == pytest.approx(noise**2 + mean * (1 - mean) / 25, rel=1e-4)
+
+
+def test_a_mean_with_a_spread_varies_by_its_noise_beside_it():
+    assert mean_variance((3, 9), at=Fraction(7), grid=GRID, blocks=25, noise=Fraction(4)) == 4
