@@ -34,16 +34,7 @@ def refusal(answer: httpx.Response, login: Login | None = None) -> DpgateError:
     """The error that was answered. Whoever has to log in anew is told where, and under which name."""
     try:
         body = answer.json()
-        problems = tuple(
-            Problem(
-                p["field"],
-                p["problem"],
-                _typed(p["fix"], login),
-                p.get("code", ""),
-                _typed(p.get("sentence", ""), login),
-            )
-            for p in body["problems"]
-        )
+        problems = tuple(_problem(p, login) for p in body["problems"])
         kind = str(body["type"]).rsplit(":", 1)[-1]
         if kind == Doubtful.__name__:
             return Doubtful([str(problem) for problem in problems if problem.code != "anyway"])
@@ -55,6 +46,24 @@ def refusal(answer: httpx.Response, login: Login | None = None) -> DpgateError:
         )
     except (ValueError, KeyError, TypeError, RecursionError):
         return PlatformUnreachable(f"HTTP {answer.status_code} from {NOT_DPGATE}")
+
+
+def _problem(told: dict[str, Any], login: Login | None) -> Problem:
+    """As it was answered, but of what nobody typed: what an older platform cannot read of the twin."""
+    if told["field"].startswith("on_twin.") and told["problem"] == "is not a known field.":
+        said = (
+            "this platform is older than the dpgate here, and cannot read what that tells of the twin.",
+            "Ask the operator to update the platform, or install the dpgate that it has and run the pipeline "
+            "again.",
+        )
+        return Problem(told["field"], *said, told.get("code", ""), f"T{said[0][1:]} {said[1]}")
+    return Problem(
+        told["field"],
+        told["problem"],
+        _typed(told["fix"], login),
+        told.get("code", ""),
+        _typed(told.get("sentence", ""), login),
+    )
 
 
 def _typed(text: str, login: Login | None) -> str:

@@ -8,6 +8,7 @@ import json
 import os
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
+from operator import not_
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -16,6 +17,7 @@ from pydantic import Field
 
 from domain import whitelist
 from domain.budget import Accounting
+from domain.errors import InvalidRequest
 from domain.model import Model, Number, Slug, Whole, digest, parse
 from domain.pipeline import MAX_SOURCE_BYTES, MAX_SOURCES
 from domain.shape import Shape
@@ -75,10 +77,6 @@ class LockedRuns(Model):
         )
 
 
-def _is_left_out(value: object) -> bool:
-    return not value
-
-
 class Lock(Model):
     """What the run on the twin fixed: pipeline, twin, shape of the output, seconds of the longest run."""
 
@@ -92,22 +90,20 @@ class Lock(Model):
     # left out where it is the plain sum, as from before noise auto looked at it
     accounting: Annotated[Accounting, Field(exclude_if=Accounting.PURE_SUM.__eq__)] = Accounting.PURE_SUM
     # whether every run takes its turn by the clock; locks of before do not say it
-    padded: Annotated[bool, Field(exclude_if=_is_left_out)] = False
+    padded: Annotated[bool, Field(exclude_if=not_)] = False
     # what submit takes unless it is told otherwise; nothing before a preview
-    chosen: Annotated[Chosen | None, Field(exclude_if=_is_left_out)] = None
-    longest_s: Annotated[Number | None, Field(ge=0, exclude_if=_is_left_out)] = None
+    chosen: Annotated[Chosen | None, Field(exclude_if=not_)] = None
+    longest_s: Annotated[Number | None, Field(ge=0, exclude_if=not_)] = None
     shape: Shape
     twin_numbers: tuple[float, ...]
     twin_runs: tuple[LockedRuns, ...]
 
     def outputs_of(self, plan: PlanName, block_size: int | None = None) -> Outputs | None:
         """What the runs of this plan gave on the twin, or None if they have not been made."""
-        found = self.runs_of(plan, block_size)
-        return found.outputs if found else None
+        return found.outputs if (found := self.runs_of(plan, block_size)) else None
 
     def runs_of(self, plan: PlanName, block_size: int | None = None) -> LockedRuns | None:
-        wanted = (plan, block_size)
-        return next((runs for runs in self.twin_runs if (runs.plan, runs.block_size) == wanted), None)
+        return next((r for r in self.twin_runs if (r.plan, r.block_size) == (plan, block_size)), None)
 
     def record(self, block_size: int | None, *, of: str, values: int) -> TwinRecord:
         """What the platform is told of the runs, for a job of this pipeline with blocks of this size."""
@@ -212,8 +208,7 @@ def read_text(path: Path, *, max_bytes: int = MAX_TEXT_BYTES) -> str:
 def save_lock(folder: Path, lock: Lock) -> Path:
     path = folder / LOCK
     content = lock.model_dump(mode="json")
-    sealed = {**content, "seal": digest(content)}
-    path.write_text(json.dumps(sealed, indent=2) + "\n", encoding="utf-8")
+    path.write_text(json.dumps({**content, "seal": digest(content)}, indent=2) + "\n", encoding="utf-8")
     return path
 
 
@@ -226,7 +221,12 @@ def load_lock(folder: Path, *, pipeline_digest: str) -> Lock:
     content = load_json(path)
     # the seal stops no forger, but whoever takes the lock for a file of settings
     seal = content.pop("seal", None) if isinstance(content, dict) else None
-    lock = parse(Lock, content, within=LOCK)
+    try:
+        lock = parse(Lock, content, within=LOCK)
+    except InvalidRequest:
+        if seal == digest(content):
+            raise DpgateError(f"{path} is of a newer dpgate; update dpgate here, or {again}") from None
+        raise
     if seal != digest(content):
         raise DpgateError(f"{path} was changed since dpgate wrote it, so it no longer says what ran; {again}")
     if lock.pipeline != pipeline_digest:

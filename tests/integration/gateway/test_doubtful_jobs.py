@@ -21,7 +21,7 @@ from factories import (
 from domain.model import parse
 from domain.rehearsal import Preview, RehearsalRequest, TwinRuns
 from dpgate.answers import refusal
-from dpgate.errors import Doubtful
+from dpgate.errors import Doubtful, RequestRefused
 from store import datasets, ledger, rehearsals
 
 RAN = {"blocks": 6, "failed": 0, "outside": [0], "missing": [0]}
@@ -123,3 +123,13 @@ def test_python_gets_the_same_error_as_from_its_own_check(heights: Gateway) -> N
     error = refusal(put(heights, body))
     assert isinstance(error, Doubtful)
     assert [said.startswith(WIDE) for said in error.cautions] == [True]
+
+
+def test_a_platform_that_cannot_read_a_record_is_named_as_the_older_one(heights: Gateway) -> None:
+    """As a gateway of before answers what a newer command tells of the twin."""
+    error = refusal(put(heights, job(on_twin=record(medians=[41.0]))))
+    assert isinstance(error, RequestRefused)
+    (only,) = error.problems
+    assert str(only).startswith("This platform is older than the dpgate here")
+    assert "Ask the operator to update the platform" in only.fix
+    assert untouched(heights)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,11 @@ import pytest
 import yaml
 from factories import make_pipeline, make_shape, make_source, manifest_fields
 
-from domain.model import parse
+from domain.errors import InvalidRequest
+from domain.model import digest, parse
 from domain.pipeline import Manifest, Pipeline
 from dpgate.asking import build_request
+from dpgate.errors import DpgateError
 from dpgate.pipeline_folder import Lock, load_pipeline, save_lock
 from dpgate.wall import as_submitted, chosen_wall, wall_words, when_words
 
@@ -73,3 +76,19 @@ def test_submit_takes_it_unless_the_manifest_says_another(tmp_path: Path) -> Non
         # what reviewers have read by its digest stays as it is
         reviewed = build_request(folder, mechanism="stability_calibrated", noise_multiplier=2, anyway=True)
         assert parse(Pipeline, reviewed["pipeline"]).digest == pipeline.digest
+
+
+def test_a_lock_of_a_newer_dpgate_says_which_side_to_update(tmp_path: Path) -> None:
+    """The seal tells it from one that somebody edited."""
+    (tmp_path / "dpgate.yaml").write_text(yaml.safe_dump(manifest_fields()), encoding="utf-8")
+    (tmp_path / "main.py").write_bytes(make_source().content)
+    path = save_lock(tmp_path, lock_of(parse(Pipeline, load_pipeline(tmp_path).body)))
+    content = json.loads(path.read_text(encoding="utf-8"))
+    del content["seal"]
+    newer = content | {"medians": [41.0]}
+    path.write_text(json.dumps(newer | {"seal": digest(newer)}), encoding="utf-8")
+    with pytest.raises(DpgateError, match=r"is of a newer dpgate; update dpgate here, or run the pipeline"):
+        build_request(tmp_path, epsilon="1")
+    path.write_text(json.dumps(newer | {"seal": digest(content)}), encoding="utf-8")
+    with pytest.raises(InvalidRequest, match="medians: is not a known field"):
+        build_request(tmp_path, epsilon="1")
