@@ -23,7 +23,7 @@ FIRST = {
     "result": (
         "Print a job's release: values, noise interval, guarantee; with --json the certificate as well."
     ),
-    "cancel": "Withdraw a job. Before it runs the budget comes back; afterwards the charge stands.",
+    "cancel": "Cancel a job. Before it runs the budget comes back; afterwards the charge stands.",
     "budget": "Show what is left of a data set's privacy budget.",
     "query": "Counts, means, quantiles and the like, without a pipeline.",
     "up": "Start the whole platform on this machine and keep it running.",

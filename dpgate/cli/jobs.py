@@ -166,13 +166,10 @@ def result(
 
 
 def cancel(job_id: JobArgument, as_json: Json = False, profile: Profile = "default") -> None:
-    """Withdraw a job. Before it runs the budget comes back; afterwards the charge stands."""
+    """Cancel a job. Before it runs the budget comes back; afterwards the charge stands."""
     with connect(profile=profile) as client:
         job = client.cancel(job_id)
-    if as_json:
-        print_json(job.raw)
-    else:
-        print_job(job)
+    print_json(job.raw) if as_json else print_job(job)
 
 
 def send(request: dict[str, Any], *, job_id: str | None, wait: bool, as_json: bool, profile: str) -> None:
@@ -191,6 +188,8 @@ def send(request: dict[str, Any], *, job_id: str | None, wait: bool, as_json: bo
                 f"{error}. If the job may have arrived, submit it again with --job-id {job_id}: "
                 "the same id is charged once at most."
             ) from error
+        if not as_json and (ahead := _ahead(job, client.jobs(state=_AHEAD) if job.state == "QUEUED" else ())):
+            err.print(ahead, soft_wrap=True)
         if wait:
             if not as_json:
                 print_job(job, to=err)  # the release alone is on stdout
@@ -200,6 +199,19 @@ def send(request: dict[str, Any], *, job_id: str | None, wait: bool, as_json: bo
         print_json(job.raw)
     else:
         print_job(job)
+
+
+_AHEAD = ("QUEUED", "PREPARING", "RUNNING", "AGGREGATING")
+
+
+def _ahead(job: Job, mine: Sequence[Job]) -> str:
+    """Of its author's own jobs alone: of others' nobody is told, since when one ends can depend on data."""
+    before = [each for each in mine if each.id != job.id and each.raw["created_at"] < job.raw["created_at"]]
+    runs = max((each.due_at for each in before if each.due_at), default="")
+    until = f", of which the last that runs is due at {runs[11:16]} UTC" if runs else ""
+    some = "1 of your jobs is" if len(before) == 1 else f"{len(before)} of your jobs are"
+    told = f"{some} ahead of it{until}. Its own time begins behind what is ahead, also of others' jobs."
+    return told if before else ""
 
 
 def follow(job: Job, *, shown: bool) -> Job:

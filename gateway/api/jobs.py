@@ -65,7 +65,7 @@ put_once(
     request=Annotated[UserRequest, Body(examples=[EXAMPLE, QUERY_EXAMPLE])],
 )
 router.get("/{job_id}", summary="One job")(served(jobs.get_job, job_id=AJob))
-router.post("/{job_id}/cancel", summary="Withdraw a job")(served(jobs.cancel_job, job_id=AJob))
+router.post("/{job_id}/cancel", summary="Cancel a job")(served(jobs.cancel_job, job_id=AJob))
 router.get("/{job_id}/release", summary="The release: noised values, files, certificate")(
     served(jobs.get_release, job_id=AJob)
 )

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from shown_objects import job_of
 
-from dpgate.cli.jobs import CLOCKS_APART, _news, _reasons
+from dpgate.cli.jobs import CLOCKS_APART, _ahead, _news, _reasons
 
 DUE = datetime(2027, 1, 1, 0, 10, tzinfo=UTC)
 PADDED = {"turns": 20, "begins_at": "2027-01-01T00:01:00Z"}
@@ -48,6 +48,18 @@ def test_a_list_says_each_reason_once_with_its_jobs() -> None:
         "a, d: no worker is there.",
         "c: image gone.",
     ]
+
+
+def test_a_job_behind_others_of_its_author_is_told_so() -> None:
+    made = "2027-01-01T00:00:0{}Z"
+    job = job_of(state="QUEUED", created_at=made.format(5), due_at=None)
+    later = job_of(id="job-later", created_at=made.format(6))
+    assert _ahead(job, [job, later]) == ""
+    waits = job_of(id="job-waits", state="QUEUED", created_at=made.format(2), due_at=None)
+    assert _ahead(job, [later, job, waits]).startswith("1 of your jobs is ahead of it. Its own time begins")
+    runs = job_of(id="job-runs", created_at=made.format(1))
+    told = _ahead(job, [later, job, waits, runs])
+    assert told.startswith("2 of your jobs are ahead of it, of which the last that runs is due at 00:10 UTC.")
 
 
 def test_a_command_that_takes_its_time_shows_at_a_terminal_that_it_goes_on(tmp_path: Path) -> None:
