@@ -124,6 +124,8 @@ def dataset_deliver(
     else:
         out.print("Delivered. The number for the registration, on the page of the draft:")
         print_line(folder.name)
+        for line in _outside(data, declaration):
+            err.print(f"  {plain(line)}", soft_wrap=True)
 
 
 def deliver(data: str, declaration: Path, *, deliveries: Path, resumed: str | None, step: Progress) -> Path:

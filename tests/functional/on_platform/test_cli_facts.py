@@ -119,6 +119,14 @@ def test_events_are_listed_for_those_whom_they_concern(one_platform: Platform, t
     assert holder("audit", "list", "--since", "yesterday").code == ExitCode.USAGE
 
 
+def test_a_delivery_says_what_a_check_would_say(one_platform: Platform, tmp_path: Path) -> None:
+    data, declaration = data_folder(tmp_path, name="lacking")
+    (data / "people.csv").write_text("person,age\np01,30\np02,\n", encoding="utf-8")
+    deliver = ["dataset", "deliver", data, "-d", declaration, "--deliveries"]
+    told = one_platform.holder.ok(*deliver, one_platform.stack.home.deliveries).err
+    assert "people.csv, age: 1 of 2 values are missing" in " ".join(told.split())
+
+
 def test_a_delivery_is_registered_by_its_number(one_platform: Platform, tmp_path: Path) -> None:
     content = yaml.safe_load((EXAMPLE / "dataset.yaml").read_text(encoding="utf-8"))
     declared = tmp_path / "dataset.yaml"
