@@ -238,7 +238,7 @@ def _about_blocks(values: Sequence[OutputValue], seen: BlocksSeen) -> Iterator[C
         yield Caution(
             f"{seen.failed} of {seen.blocks} blocks of the twin failed, and so will those of the data: such "
             "a run counts as the middle of the bounds, and is paid for.",
-            "Mend the pipeline so that it copes with few people, or take larger blocks.",
+            "Change the pipeline so that it copes with few people, or take larger blocks.",
         )
     ran = seen.blocks - seen.failed
     for value, outside, missing in zip(values, seen.outside, seen.missing, strict=True):

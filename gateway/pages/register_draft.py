@@ -86,7 +86,7 @@ class Typed:
             visited = step.key in self.done
             state, tone, sign = ("to do", "plain", "clock")
             if visited and problems_here:
-                state, tone, sign = ("to mend", "warn", "warning")
+                state, tone, sign = ("to fix", "warn", "warning")
             elif visited:
                 state, tone, sign = ("done", "good", "check")
             if step.key == now:

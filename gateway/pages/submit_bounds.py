@@ -106,7 +106,7 @@ def _typed(form: FormData, drafted: Drafted) -> dict[str, tuple[float, float]]:
         try:
             parse(OutputValue, {"name": entry.name, "lower": lower, "upper": upper})
         except InvalidRequest as error:
-            wrong.append(FieldProblem(f"upper-{entry.place}", error.problems[0].problem, "Mend the bounds."))
+            wrong.append(FieldProblem(f"upper-{entry.place}", error.problems[0].problem, "Fix the bounds."))
         found[entry.place] = (lower, upper)
     if wrong:
         first, *more = wrong

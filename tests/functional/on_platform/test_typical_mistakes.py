@@ -115,7 +115,7 @@ MISTAKES: tuple[tuple[str, Callable[[Desk], Answer], ExitCode, str], ...] = (
      "declared bounds: with such a twin keep bounds that you know from the subject."),
     ("fails on small blocks", lambda d: d.ran(FEW, "--epsilon", 1), ExitCode.USAGE,
      "4 of 4 blocks of the twin failed, and so will those of the data: such a run counts as the middle of "
-     "the bounds, and is paid for. Mend the pipeline so that it copes with few people, or take larger "
+     "the bounds, and is paid for. Change the pipeline so that it copes with few people, or take larger "
      "blocks."),
     ("a count of people", lambda d: d.ran(COUNT, "--epsilon", 1, outputs=PEOPLE), ExitCode.USAGE,
      "On the whole twin people is 12, and 3 on average over its blocks; what is released is near the second, "
