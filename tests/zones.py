@@ -311,6 +311,22 @@ def cancel(bench: Bench, job_id: str) -> None:
         assert move(connection, job_id, before, JobState.CANCELLED, Actor.DATA_USER, bench.clock())
 
 
+def destroy(bench: Bench) -> None:
+    """Database and zone; who looks at the same places afterwards finds nothing."""
+    bench.database.engine.dispose()
+    if bench.database.is_sqlite:
+        place = Path(str(bench.database.engine.url.database))
+        for path in place.parent.glob(f"{place.name}*"):
+            path.unlink()
+    else:
+        with bench.database.engine.begin() as connection:
+            connection.execute(sa.text("DROP SCHEMA public CASCADE"))
+            connection.execute(sa.text("CREATE SCHEMA public"))
+        bench.database.engine.dispose()
+    shutil.rmtree(bench.zone.settings.zone_folder)
+    bench.sent.queue.clear()
+
+
 def check_books(bench: Bench) -> None:
     """Entries sum to accounts, charges equal what stands, the chain holds, nothing un-noised is left."""
     entries, found = bench.rows(ledger_entries), {row["id"]: row for row in bench.rows(accounts)}

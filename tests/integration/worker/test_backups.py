@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from heights import MEAN
 from waiting import PATIENCE_S
-from zones import Bench, check_books, given_heights, open_bench, submit
+from zones import Bench, check_books, destroy, given_heights, move, open_bench, submit
 
 from domain.errors import InvalidRequest
 from domain.job import Reason
-from domain.states import JobState
+from domain.states import Actor, JobState
 from dpgate.backup.making import back_up
 from dpgate.backup.restoring import drill, restore
 from dpgate.cli.app import run
@@ -43,18 +43,14 @@ def key_apart(bench: Bench, folder: Path) -> Path:
     return Path(shutil.copy(bench.zone.settings.key_file, folder / "key-elsewhere"))
 
 
-def destroy(bench: Bench) -> None:
-    """Database and zone; the process goes on, as a new one on the same paths would begin."""
-    bench.database.engine.dispose()
-    place = Path(str(bench.database.engine.url.database))
-    for path in place.parent.glob(f"{place.name}*"):
-        path.unlink()
-    shutil.rmtree(bench.zone.settings.zone_folder)
-    bench.sent.queue.clear()
-
-
 def put_back(bench: Bench, backup: Path, key: Path, newest: Path | None = None) -> None:
     restore(backup, bench.zone.settings.zone_folder, bench.database, key=key, newest_ledger=newest, now=NOW)
+
+
+def approve(bench: Bench, job_id: str) -> None:
+    with bench.database.transaction() as connection:
+        assert move(connection, job_id, JobState.SUBMITTED, JobState.QUEUED, Actor.POLICY, bench.clock())
+    bench.sent.run_job(job_id)
 
 
 def spent(bench: Bench, currency: str = "epsilon") -> tuple[int, int]:
@@ -65,8 +61,8 @@ def spent(bench: Bench, currency: str = "epsilon") -> tuple[int, int]:
         return there, page.spent("heights").get(currency, 0)
 
 
-def test_taken_under_load_and_restored_with_the_newest_ledger(sqlite_url: str, tmp_path: Path) -> None:
-    with open_bench(sqlite_url, tmp_path) as bench, ThreadPoolExecutor(1) as beside:
+def test_taken_under_load_and_restored_with_the_newest_ledger(database_url: str, tmp_path: Path) -> None:
+    with open_bench(database_url, tmp_path) as bench, ThreadPoolExecutor(1) as beside:
         given_heights(bench)
         before = submit(bench, epsilon="1")
         bench.drive()
@@ -185,9 +181,9 @@ def test_what_is_no_backup_of_this_zone_is_refused(
         assert not (tmp_path / "new").exists()
 
 
-def test_what_was_drawn_after_the_backup_ends_with_the_catch_up(sqlite_url: str, tmp_path: Path) -> None:
+def test_what_was_drawn_after_the_backup_ends_with_the_catch_up(database_url: str, tmp_path: Path) -> None:
     """Wherever the backup met it: its charge stands, and what somebody saved of it still verifies."""
-    with open_bench(sqlite_url, tmp_path) as bench:
+    with open_bench(database_url, tmp_path) as bench:
         given_heights(bench)
         drawing, running = (submit(bench, MEAN + note, epsilon="1") for note in ("# a", "# b"))
         for message in bench.sent.take():
@@ -221,3 +217,34 @@ def test_what_was_drawn_after_the_backup_ends_with_the_catch_up(sqlite_url: str,
         check_books(bench)
         pem = public_key_pem(bench.zone.keys.signing)
         assert all(check_release(each.model_dump(mode="json"), pem) for each in saved)
+
+
+def test_what_was_charged_after_the_backup_goes_on_beside_what_was_drawn(
+    database_url: str, tmp_path: Path
+) -> None:
+    """One of them the backup does not know at all. What is spent is what was charged, each once."""
+    with open_bench(database_url, tmp_path) as bench:
+        given_heights(bench)
+        drawn = submit(bench, MEAN + "# a", epsilon="1")
+        charged = submit(bench, MEAN + "# b", queued=False, epsilon="1")
+        backup, key = taken(bench, tmp_path / "backup"), key_apart(bench, tmp_path)
+        bench.drive()
+        approve(bench, charged)
+        bench.deliver(bench.sent.queue.popleft())
+        bench.sent.take()  # whoever had taken its runs dies
+        unknown = submit(bench, MEAN + "# c", epsilon="4")
+        bench.deliver(bench.sent.queue.popleft())
+        states = [bench.job(each).state for each in (drawn, charged, unknown)]
+        assert states == [JobState.RELEASED, JobState.RUNNING, JobState.RUNNING]
+        ledger = tmp_path / "ledger-elsewhere"
+        copy_sqlite_file(bench.zone.ledger.path, ledger)
+        destroy(bench)
+        put_back(bench, backup, key, ledger)
+        catch_up(bench.zone.ledger, bench.database, now=NOW)
+        assert bench.job(drawn).state is JobState.CANCELLED
+        approve(bench, charged)
+        anew = submit(bench, MEAN + "# d", epsilon="8")
+        bench.drive()
+        assert {bench.job(each).state for each in (charged, anew)} == {JobState.RELEASED}
+        assert spent(bench) == (14_000_000, 14_000_000)
+        check_books(bench)
