@@ -94,15 +94,16 @@ class Page:
         return hashlib.sha256(first.code.encode()).hexdigest()
 
     def newest_head(self) -> Head | None:
-        """The latest event of the trail that any entry has seen, or that an operator has caught up with."""
-        order = "head_number IS NOT NULL AND number >= ? ORDER BY head_number DESC LIMIT 1"
+        """The latest event of the trail that any entry has seen, or that an operator has caught up with; as
+        it was seen first, or whoever rewrites it between two charges would have the second vouch for it."""
+        order = "head_number IS NOT NULL AND number >= ? ORDER BY head_number DESC, number LIMIT 1"
         found = self._one(order, self._caught_up_at())
         return None if found is None else found.head
 
     def heads(self) -> dict[int, str]:
-        """All of them since then, by the number of their event."""
+        """All of them since then, by the number of their event; each as it was seen first."""
         found = self._all("head_number > 0 AND number >= ?", self._caught_up_at())
-        return dict(entry.head for entry in found if entry.head is not None)
+        return dict(entry.head for entry in reversed(found) if entry.head is not None)
 
     def _caught_up_at(self) -> int:
         caught = self._one(f"kind = '{Kind.CAUGHT_UP}' ORDER BY number DESC LIMIT 1")

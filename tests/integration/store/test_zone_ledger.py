@@ -51,6 +51,13 @@ def test_the_same_is_entered_once(ledger: ZoneLedger) -> None:
         assert page.spent("cohort") == {"epsilon": 2**61 + 2}
 
 
+def test_an_event_that_was_rewritten_between_two_charges_is_known_as_it_was_first(ledger: ZoneLedger) -> None:
+    with ledger.writing() as page:
+        page.add(Kind.CHARGE, "three", {"spent": {}}, cohort="cohort", head=(7, "c" * 64))
+        assert page.newest_head() == (7, "a" * 64)
+        assert page.heads() == {5: "b" * 64, 7: "a" * 64}
+
+
 def test_what_fails_leaves_nothing(ledger: ZoneLedger) -> None:
     with suppress(KeyError), ledger.writing() as page:
         page.add(Kind.CHARGE, "three", {}, cohort="cohort")
