@@ -42,6 +42,7 @@ _MALFORMED = (
     KeyError, ValueError, TypeError, IndexError, AttributeError, ArithmeticError, RecursionError,
 )  # fmt: skip
 _NUMBER = re.compile(r"[+-]?\d+(/\d+|(\.\d*)?([eE][+-]?\d{1,3})?)", re.ASCII)
+_INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)", re.ASCII)
 _MOST_DIGITS = 2_000
 """More than the exact step and bounds of any grid take, which lie between 1e-300 and 1e300."""
 
@@ -173,9 +174,10 @@ def _fits(statement: dict[str, Any], release: dict[str, Any]) -> bool:
 
 
 def _is_of_its_time(predicate: dict[str, Any], release: dict[str, Any]) -> bool:
-    """Whole seconds are signed."""
+    """Whole seconds are signed. `fromisoformat` reads other forms too, and any text behind Z and a NUL."""
     if "releasedAt" not in predicate:
         return True
+    _need(_INSTANT.fullmatch(release["created_at"]) is not None, "time")
     shown, signed = (datetime.fromisoformat(at) for at in (release["created_at"], predicate["releasedAt"]))
     return shown.replace(microsecond=0) == signed
 

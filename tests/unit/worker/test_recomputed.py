@@ -804,6 +804,8 @@ def test_what_no_signature_covers_is_held_against_what_one_does() -> None:
     for changed in (
         {"created_at": "2001-01-01T00:00:00Z"},
         {"created_at": "no time"},
+        {"created_at": f"{release['created_at']}\0 and withdrawn since"},
+        {"created_at": release["created_at"].replace("T", "\u202e")},
         {"certificate": {**certificate, "payloadType": "text/plain"}},
         {"certificate": {**certificate, "signatures": [{**signature, "keyid": "0" * 64}]}},
         {"certificate": {**certificate, "signatures": [{**signature, "witness": "the registrar"}]}},
