@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 CANARY = "canary7e1d"
@@ -13,20 +13,27 @@ TARGET_HEIGHT = 173.918273645
 
 @dataclass
 class Study:
-    """A rights holder's two tables: everybody, and the visits of each."""
+    """A rights holder's two tables: everybody, and the visits of each. The second is in a dialect."""
 
     people: dict[str, tuple[int, str, float]]
     visits: dict[str, list[int]]
+    born: dict[str, str] = field(default_factory=dict)
+    remarks: dict[str, str] = field(default_factory=dict)
 
     def files(self) -> dict[str, str]:
         """`diary` is a column that nobody declared."""
         rows = [
-            f"{name}\t{CANARY}\t{age}\t{sex}\t{height!r}" for name, (age, sex, height) in self.people.items()
+            f"{name}\t{CANARY}\t{age}\t{sex}\t{height!r}\t{self.born.get(name, '1970-01-31')}"
+            for name, (age, sex, height) in self.people.items()
         ]
-        scores = [f"{name},{score}" for name, found in self.visits.items() for score in found]
+        scores = [
+            f"{name};{score};{score},5;{self.remarks.get(name, CANARY)}"
+            for name, found in self.visits.items()
+            for score in found
+        ]
         return {
-            "participants.tsv": "\n".join(["participant_id\tdiary\tage\tsex\theight", *rows, ""]),
-            "visits.csv": "\n".join(["participant_id,score", *scores, ""]),
+            "participants.tsv": "\n".join(["participant_id\tdiary\tage\tsex\theight\tborn", *rows, ""]),
+            "visits.csv": "\n".join(["participant_id;score;cost;remark", *scores, ""]),
         }
 
 
@@ -74,12 +81,33 @@ def no_rows(study: Study) -> None:
     del study.visits[f"{CANARY}-06"]
 
 
+def odd_days(study: Study) -> None:
+    """The first and last that there are, a leap day, and one of a year that looks like a leap year."""
+    days = ("0001-01-01", "9999-12-31", "2000-02-29", "1900-02-28", "n/a")
+    study.born |= {f"{CANARY}-{number:02d}": day for number, day in enumerate(days, start=8)}
+
+
+def long_text(study: Study) -> None:
+    """With whatever tables, pages and logs could take for their own."""
+    piece = '\n;"" \\ \U0001f600 \u202e <script> %s {0} \x1b[1m'
+    study.remarks[f"{CANARY}-13"] = f'"{piece * 2500}"'
+
+
+def at_the_bounds(study: Study) -> None:
+    """And as many rows as are kept of anybody, and one more."""
+    study.people[f"{CANARY}-14"] = (120, "d", 100.0)
+    study.people[f"{CANARY}-15"] = (0, "f", 220.0)
+    study.visits |= {f"{CANARY}-14": [100] * 1000, f"{CANARY}-15": [0] * 1001}
+
+
 RIVALS_NAME = f"{CANARY}-77"
 
 
 def at_once(study: Study) -> None:
     """All of these together: whatever tells of one of them tells of this."""
-    for change in (removed, added, another_cell, heavy, registered_elsewhere, odd_cells, no_rows):
+    for change in CHANGES.values():
+        if change is at_once:
+            continue
         change(study)
     added_again = study.people.pop(f"{CANARY}-99")
     study.people |= {f"{CANARY}-98": (72, "f", 180.25), f"{CANARY}-99": added_again}
@@ -87,13 +115,16 @@ def at_once(study: Study) -> None:
 
 
 CHANGES: Mapping[str, Callable[[Study], None]] = {
-    "somebody is added": added,
     "somebody is removed": removed,
+    "somebody is added": added,
     "a cell is another": another_cell,
     "somebody has many rows": heavy,
     "somebody is in another register": registered_elsewhere,
     "cells are out of bounds": odd_cells,
     "somebody has no rows": no_rows,
+    "days are odd": odd_days,
+    "a text is long": long_text,
+    "values are at their bounds": at_the_bounds,
     "all of it": at_once,
 }
 
@@ -114,6 +145,11 @@ def rivals_files() -> dict[str, str]:
     return {"participants.tsv": "\n".join(["participant_id\theight", *rows, ""])}
 
 
+KEPT = {
+    "kind": "FREE_TEXT", "classification": "quasi", "decision": "keep", "by": "holder", "why": "was read"
+}  # fmt: skip
+
+
 def declared(name: str = "town", **changes: Any) -> dict[str, Any]:
     """The declaration of the study, whoever is in it."""
     return {
@@ -129,15 +165,19 @@ def declared(name: str = "town", **changes: Any) -> dict[str, Any]:
                     {"name": "age", "kind": "integer", "lower": 0, "upper": 120},
                     {"name": "sex", "kind": "categorical", "categories": ["f", "m", "d"]},
                     {"name": "height", "kind": "number", "lower": 100, "upper": 220},
+                    {"name": "born", "kind": "date", "lower": "1900-01-01", "upper": "2020-12-31"},
                 ],
             },
             {
                 "path": "visits.csv",
                 "rows_per_person": "many",
                 "most_rows": 1000,
+                "dialect": {"delimiter": ";", "decimal": ","},
                 "columns": [
                     {"name": "participant_id", "kind": "person"},
                     {"name": "score", "kind": "integer", "lower": 0, "upper": 100},
+                    {"name": "cost", "kind": "number", "lower": 0, "upper": 101},
+                    {"name": "remark", "kind": "text", "pii": KEPT},
                 ],
             },
         ],
