@@ -256,7 +256,13 @@ def everywhere(world: World, _files: Mapping[str, str]) -> None:
 
 
 def a_few(world: World, _files: Mapping[str, str]) -> None:
-    """Where leaks are planted."""
+    """Where leaks are planted: also in a job that is stopped before it begins."""
+    asked = world.must(
+        "ada", "PUT", "/jobs/job-stopped", "/jobs/{job_id}", json=job(HEIGHT) | {"anyway": True}
+    )
+    path = f"/jobs/{asked.json()['id']}"
+    world.must("ada", "POST", f"{path}/cancel", "/jobs/{job_id}/cancel")
+    look(world, path)
     run(world, "job-asked-1", {"dataset": "town", "query": QUERY, "epsilon": "0.5"})
     world.ask("ada", "GET", "/jobs/job-of-none")
     world.visit("ada", "/datasets/town", "/datasets/{name}")

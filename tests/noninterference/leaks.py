@@ -32,8 +32,16 @@ MARKED = (
     "table",
     "bytes",
     "output",
+    "stopped",
 )
-WHERE = {"error": "body", "redis": "message", "table": "row", "bytes": "row", "output": "log"}
+WHERE = {
+    "error": "body",
+    "redis": "message",
+    "table": "row",
+    "bytes": "row",
+    "output": "log",
+    "stopped": "body",
+}
 """The surface on which it is seen, where that has another name."""
 
 
@@ -56,6 +64,7 @@ def plant(is_neighbour: bool) -> None:
         _by_a_status()
         _by_a_time()
     _by_an_import()
+    _where_jobs_are_stopped(says["stopped"])
 
 
 def _after(module: Any, name: str, change: Callable[[Any], Any]) -> None:
@@ -126,6 +135,17 @@ def _in_commands(says: Mapping[str, str]) -> None:
     jobs.show_release = lambda *shown, **how: (show(*shown, **how), output.print_line(says["command"]))
     write = jobs.write_files
     jobs.write_files = lambda files, folder: write({**files, "more.txt": says["file"].encode()}, folder)
+
+
+def _where_jobs_are_stopped(word: str) -> None:
+    """Of those alone that end without a release."""
+    from desk.jobs import JobView
+    from domain.states import JobState
+
+    stopped = (JobState.REJECTED, JobState.CANCELLED)
+    _after(
+        JobView, "of", lambda view: view.model_copy(update={"title": word}) if view.state in stopped else view
+    )
 
 
 def _by_a_status() -> None:

@@ -15,12 +15,16 @@ def states(world: World, files: Mapping[str, str]) -> None:
     policy = {**declared()["policy"], "approve_jobs": True, "review_releases": True}
     changed = {"policy": policy, "number": 1, "reason": "people decide"}
     world.must("holder", "PUT", "/datasets/town/policy", "/datasets/{name}/policy", json=changed)
-    asked = {name: _asked(world, name) for name in ("refused", "stopped", "withheld", "waits", "held")}
+    asked = {
+        name: _asked(world, name) for name in ("refused", "stopped", "withheld", "waits", "held", "late")
+    }
     _decide(world, asked["refused"], "reject")
     world.must("ada", "POST", f"{asked['stopped']}/cancel")
     for name in ("withheld", "held"):
         _decide(world, asked[name], "approve")
         world.pump(lambda: _see(world, asked))
+    _decide(world, asked["late"], "approve")
+    world.pump(lambda: _hold_up(world, asked))
     world.must("holder", "POST", f"{asked['withheld']}/review", json=WHY | {"decision": "withhold"})
     world.ask("ada", "PUT", "/jobs/job-beyond", json=job(SHOUTS, epsilon="2"))
     _see(world, asked)
@@ -38,12 +42,18 @@ def states(world: World, files: Mapping[str, str]) -> None:
     world.pump(lambda: _see(world, asked))
     found = {name: _see(world, {name: path}) for name, path in asked.items()}
     assert found == STOPPED, found
+    # while a release waits for its reviewer
+    world.must("holder", "POST", "/datasets/town/erasure", json={"name": "town"})
+    world.gateway.app.state.queue.sweep()
+    world.pump(lambda: _see(world, asked))
+    erased = world.must("holder", "GET", "/datasets/town/erasure").json()
+    assert (erased["state"], _see(world, {"held": asked["held"]})) == ("DONE", STOPPED["held"]), erased
 
 
 WHY = {"reason": "It was not agreed."}
 STOPPED = {
     "refused": "REJECTED", "stopped": "CANCELLED", "withheld": "WITHHELD", "waits": "CANCELLED",
-    "held": "IN_REVIEW",
+    "held": "IN_REVIEW", "late": "IN_REVIEW",
 }  # fmt: skip
 
 
@@ -55,6 +65,12 @@ def _asked(world: World, name: str) -> str:
     """A job of its own, as others name it."""
     made = world.must("ada", "PUT", f"/jobs/job-{name}", json=job(f"{SHOUTS}# {name}\n"))
     return f"/jobs/{made.json()['id']}"
+
+
+def _hold_up(world: World, asked: Mapping[str, str]) -> None:
+    """Every step comes a quarter of an hour late, whatever the data are."""
+    world.clock.forward(900)
+    _see(world, asked)
 
 
 def _see(world: World, asked: Mapping[str, str]) -> str:
