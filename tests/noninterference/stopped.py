@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping
 
 import chapters
 from chapters import NO_DELIVERY, SHOUTS, job, look
-from neighbours import declared
+from neighbours import as_it_is, declared
 from world import World
+
+from domain.dataset import TwinVolume
+from domain.model import parse
+from domain.pipeline import Source
+from twins.drawn.files_volumes import make_file
 
 
 def states(world: World, files: Mapping[str, str]) -> None:
@@ -50,6 +56,47 @@ def states(world: World, files: Mapping[str, str]) -> None:
     assert (erased["state"], _see(world, {"held": asked["held"]})) == ("DONE", STOPPED["held"]), erased
 
 
+def volumes(world: World, files: Mapping[str, str]) -> None:
+    """Of six people; in a neighbour's data the volume of one is cut off behind its header."""
+    whole = make_file(parse(TwinVolume, GRID), random.Random(1), compressed=False)
+    kept = dict.fromkeys(PEOPLE, whole)
+    if files != as_it_is().files():
+        kept["sub-03"] = whole[:400]
+    number = "00000000-0000-4000-8000-000000000005"
+    table = "\n".join(["participant_id", *PEOPLE, ""])
+    world.deliver(number, {"participants.tsv": table, "dataset_description.json": DESCRIPTION})
+    for person, content in kept.items():
+        (world.deliveries / number / person).mkdir()
+        (world.deliveries / number / person / f"{person}_T1w.nii").write_bytes(content)
+    world.must("holder", "POST", "/datasets", json={"declaration": SCANS, "delivery": number})
+    world.pump()
+    look(world, "/datasets/scans", "/datasets/scans/registration")
+    asked = job("") | {"dataset": "scans", "anyway": True}
+    reads = READS.format(last=len(whole) - 1)
+    asked["pipeline"]["sources"] = [Source.of("main.py", reads.encode()).model_dump()]
+    world.must("ada", "PUT", "/jobs/job-scans", json=asked)
+    world.pump(lambda: look(world, "/datasets/scans/budget"))
+    (made,) = [one for one in world.must("ada", "GET", "/jobs").json() if one["dataset"] == "scans"]
+    assert made["state"] == "RELEASED", made
+    look(world, f"/jobs/{made['id']}", f"/jobs/{made['id']}/release")
+
+
+PEOPLE = [f"sub-{number:02d}" for number in range(1, 7)]
+GRID = {"shape": [4, 4, 4], "dtype": "int16", "lower": 1, "upper": 1000, "zooms": [3, 3, 3]}
+DESCRIPTION = '{"Name": "Scans", "BIDSVersion": "1.10.0"}'
+READS = """\
+from glob import glob
+last = [open(place, 'rb').read()[{last}] for place in glob('/in/sub-*/*.nii')]
+open('/out/result.tsv', 'w').write('mean_height\\n%r\\n' % (100 + sum(last) / len(last)))
+"""
+SCANS = declared(
+    "scans",
+    layout="bids",
+    nominal_size=6,
+    tables=[{"path": "participants.tsv", "columns": [{"name": "participant_id", "kind": "person"}]}],
+    person_files=[{"path": "{person}/{person}_T1w.nii", "twin_volume": GRID}],
+    public_files=[{"path": "dataset_description.json", "text": DESCRIPTION}],
+)
 WHY = {"reason": "It was not agreed."}
 STOPPED = {
     "refused": "REJECTED", "stopped": "CANCELLED", "withheld": "WITHHELD", "waits": "CANCELLED",
@@ -82,4 +129,4 @@ def _see(world: World, asked: Mapping[str, str]) -> str:
     return str(world.must("ada", "GET", [*asked.values()][-1]).json()["state"])
 
 
-WHICH = {**chapters.WHICH, "states": (chapters.people, chapters.registration, states)}
+WHICH = {**chapters.WHICH, "states": (chapters.people, chapters.registration, volumes, states)}
