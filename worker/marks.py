@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from domain.model import Model, canonical
+from store.audit import GENESIS
 from store.zone_ledger import Entry, Head, Kind
 
 
@@ -47,7 +48,7 @@ def first_missing(
     """Of what the marks say was there: the first event, else entry, that is not."""
     known = sorted(marks, key=lambda each: (each.events, each.entries))
     for each in known:
-        head = (each.events, hashes.get(each.events, ""))
+        head = (each.events, {0: GENESIS, **hashes}.get(each.events, ""))
         if not hmac.compare_digest(code(key, f"mark {each.at}", head), each.event):
             return f"event {each.events} is not the one of {each.at}"
     for each in known:

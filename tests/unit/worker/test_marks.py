@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from store.audit import GENESIS
 from store.zone_ledger import Entry, Kind
 from worker.marks import Mark, code, code_of_release, event_of_release, first_missing, mark
 
@@ -24,6 +25,11 @@ def made(event: int, entry: int, at: str = "2026-03-02T08:00:00+00:00") -> Mark:
 
 def test_what_is_there_is_found() -> None:
     assert first_missing(KEY, [made(8, 3), made(2, 0), made(5, 1)], HASHES, ENTRIES) is None
+
+
+def test_a_mark_of_a_trail_without_events_holds() -> None:
+    first = mark(KEY, at="2026-03-02T08:00:00+00:00", head=(0, GENESIS), newest=None)
+    assert first_missing(KEY, [first, made(8, 3)], HASHES, ENTRIES) is None
 
 
 @pytest.mark.parametrize(
