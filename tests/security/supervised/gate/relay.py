@@ -5,7 +5,7 @@ It has nothing to compare with: each channel has a sign of its own that a quiet 
 """
 
 PIPELINE = r"""
-import builtins, ctypes, os, re, struct, sys, time
+import builtins, ctypes, mmap, os, re, resource, signal, struct, sys, time
 from contextlib import suppress
 
 NAME = "/usr/lib/dpgate-relay-@WORD@"
@@ -120,6 +120,99 @@ class Load:
         return libc.sysinfo(words) == 0 and words[10] & 0xFFFF > 3000 or len(os.listdir("/proc")) > 3000
 
 
+class Numbers:
+    # of files and processes, counted on
+    def _next(self):
+        with open("/tmp/number", "w") as file:
+            inode = os.fstat(file.fileno()).st_ino
+        child = os.fork()
+        if child == 0:
+            os._exit(0)
+        os.waitpid(child, 0)
+        return max(inode, child)
+
+    def send(self):
+        for number in range(100):
+            open(f"/tmp/number-{number}", "x").close()
+            self._next()
+
+    def hear(self):
+        return self._next() > 60
+
+
+class Pages:
+    # of a file of the image, which somebody maps who goes on
+    def _mapped(self):
+        with open(os.__file__, "rb") as file:
+            pages = mmap.mmap(file.fileno(), 0, mmap.MAP_SHARED, mmap.PROT_READ)
+        sum(pages[:: mmap.PAGESIZE])
+        return pages
+
+    def send(self):
+        self.kept = self._mapped()
+        if os.fork() == 0:
+            os.setsid()
+            time.sleep(60)
+            os._exit(0)
+
+    def hear(self):
+        kept = self._mapped()
+        with open("/proc/self/smaps") as file:
+            found = file.read().split(os.__file__)
+        kept.close()
+        return any(re.search(r"Shared_Clean: +[1-9]", each.split("VmFlags")[0]) for each in found[1:])
+
+
+class Room:
+    # taken, so that others are refused
+    def _taken(self):
+        for place in ("/tmp", "/dev/shm"):
+            with open(f"{place}/room", "wb") as file:
+                file.write(bytes(1 << 20))
+            os.unlink(f"{place}/room")
+        for pipe in [os.pipe() for _ in range(20)]:
+            for end in pipe:
+                os.close(end)
+        for _ in range(20):
+            if libc.syscall(222, 1, None, ctypes.create_string_buffer(8)) < 0:  # timer_create
+                raise OSError("no timer")
+
+    def send(self):
+        for place in ("/tmp", "/dev/shm"):
+            with suppress(OSError), open(f"{place}/filled", "wb") as file:
+                while file.write(bytes(1 << 20)):
+                    pass
+        for _ in range(300):
+            libc.syscall(222, 1, None, ctypes.create_string_buffer(8))
+
+    def hear(self):
+        try:
+            self._taken()
+        except OSError:
+            return True
+
+
+class State:
+    # of the process that runs are copies of, and what it has of its children
+    def send(self):
+        os.umask(0o123)
+        os.nice(5)
+        signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR2])
+        resource.setrlimit(resource.RLIMIT_NOFILE, (200, 200))
+
+    def hear(self):
+        children = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return (
+            children.ru_utime + children.ru_stime + children.ru_maxrss > 0
+            or os.umask(0o77) == 0o123
+            or os.nice(0) == 5
+            or signal.getsignal(signal.SIGUSR1) == signal.SIG_IGN
+            or signal.SIGUSR2 in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+            or resource.getrlimit(resource.RLIMIT_NOFILE)[0] == 200
+        )
+
+
 def tried(step):
     try:
         return step()
@@ -127,7 +220,11 @@ def tried(step):
         return False
 
 
-CHANNELS = Devices(), Pipes(), Files(), Times(), Names(), Segment(), Memory(), Load()
+# State before what makes children, Room after what needs some
+CHANNELS = (
+    *(State(), Devices(), Pipes(), Files(), Times(), Names(), Segment(), Memory()),
+    *(Numbers(), Pages(), Room(), Load()),
+)
 rows = [line.split("\t") for line in open("/in/participants.tsv").read().splitlines()[1:]]
 knows = any(float(row[1]) > 218 for row in rows) or any([tried(channel.hear) for channel in CHANNELS])
 if knows:

@@ -6,6 +6,7 @@ own block exactly if no block but the person's own says anything else.
 
 import os
 import secrets
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -142,6 +143,29 @@ def _run_until_heard(
         job_id, known, value = released(bench, MARKED, COARSE, source)
         if (own := block_of(bench, job_id, "sub-5")) < BLOCKS - 2:
             return own, known, value
+
+
+SIGNS = """
+MINE = State(), Numbers(), Pages(), Room()
+print([type(each).__name__ for each in MINE if tried(each.hear)], end=" ", flush=True)
+for each in MINE:
+    tried(each.send)
+if os.fork() == 0:
+    print([type(each).__name__ for each in MINE if tried(each.hear)], flush=True)
+    os._exit(0)
+os.wait()
+os.kill(-1, 9)
+"""
+
+
+def test_what_has_no_wall_of_its_own_is_heard_where_there_is_none():
+    """In one process, with one /tmp, of whom nobody else is seen: no run is a copy of another."""
+    bare = pipeline(secrets.token_hex(8)).partition("\nrows = ")[0] + SIGNS
+    rooms = "for each in /tmp /dev/shm; do mount -t tmpfs -o size=8m none $each; done"
+    alone = ["unshare", "--user", "--map-root-user", "--mount", "--pid", "--fork", "--mount-proc"]
+    command = [*alone, "sh", "-ec", f'{rooms}; "$@"; true', "sh", "/usr/bin/python3", "-c", bare]
+    said = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert said.stdout == "[] ['State', 'Numbers', 'Pages', 'Room']\n", said
 
 
 GONE = {
