@@ -1,6 +1,7 @@
 """A host that lacks something, made of this one: the condition is real, but holds for this process only.
 
 python unfit_host.py CONDITION FOLDER IMAGE    prints what a caller of the sandbox gets, as JSON
+python unfit_host.py CONDITION FOLDER doctor OPTION ...    what `dpgate doctor` says of it
 """
 
 import ctypes
@@ -18,7 +19,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
 NEWNS, NEWUSER = 0x00020000, 0x10000000
 NO_NEW_PRIVILEGES, SET_FILTER, NEW_LISTENER = 38, 1, 8
-BIND, REMOUNT, READ_ONLY, PRIVATE, RECURSIVE = 4096, 32, 1, 1 << 18, 16384
+BIND, REMOUNT, READ_ONLY, PRIVATE, RECURSIVE, NO_PROGRAMS = 4096, 32, 1, 1 << 18, 16384, 8
 LARGE = 3 << 20
 
 
@@ -115,6 +116,39 @@ def no_groups(_: Path) -> None:
     own_mounts(Path("/sys/fs/cgroup"), "1m")
 
 
+def instead(place: str, text: str):
+    """A file that is there reads otherwise."""
+
+    def cover(folder: Path) -> None:
+        own_mounts(folder)
+        (folder / "cover").write_text(text)
+        mount(str(folder / "cover"), Path(place), None, BIND)
+
+    return cover
+
+
+def nothing_in(place: str):
+    return lambda _: own_mounts(Path(place), "1m")
+
+
+def switches(without: str | None = None, **others: str):
+    """The kernel's, but one, and these: a procfs takes no new file, so the folder is another."""
+
+    def cover(folder: Path) -> None:
+        place, kept = Path("/proc/sys/kernel"), {}
+        for path in place.iterdir():
+            if path.is_file() and path.name != without:
+                try:
+                    kept[path.name] = path.read_text()
+                except OSError:  # for writing only, or of others
+                    kept[path.name] = ""
+        own_mounts(place, "4m")
+        for name, text in (kept | others).items():
+            (place / name).write_text(text)
+
+    return cover
+
+
 def no_bwrap(_: Path) -> None:
     os.environ["PATH"] = "/nowhere"
     sys.path[:] = [path for path in sys.path if not path.endswith("site-packages")]
@@ -144,6 +178,40 @@ def no_memory(folder: Path) -> None:
     os.environ["PATH"] = f"{folder}/bin:{os.environ['PATH']}"
 
 
+CRASHES, KILLS = "/proc/sys/debug/exception-trace", "/proc/sys/kernel/seccomp/actions_logged"
+SMT = "/sys/devices/system/cpu/smt/active"
+ONE_AREA = "Filename Type Size Used Priority\n/swap file 1000 0 -2\n"
+
+
+def quiet_log(folder: Path) -> None:
+    instead(CRASHES, "0\n")(folder)
+    (folder / "kills").write_text("errno log\n")
+    mount(str(folder / "kills"), Path(KILLS), None, BIND)
+
+
+def scratch_on_a_disk(folder: Path) -> None:
+    own_mounts(folder)
+    mount(str(folder), Path("/dev/shm"), None, BIND)
+
+
+def scratch_without_programs(_: Path) -> None:
+    own_mounts(Path("/dev/shm"), "4g")
+    mount("none", Path("/dev/shm"), None, BIND | REMOUNT | NO_PROGRAMS)
+
+
+def no_program(_: Path) -> None:
+    """Neither the distribution's bwrap nor that of the environment."""
+    own_mounts(Path("/"))
+    for place in (Path("/usr/bin/bwrap"), *Path(sys.prefix).rglob("bwrap")):
+        if place.is_file():
+            mount("/dev/null", place, None, BIND)
+
+
+def dumps_to_a_program(folder: Path) -> None:
+    instead("/proc/sys/kernel/core_pattern", "|/bin/collector\n")(folder)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
 CONDITIONS = {
     "none": lambda _: None,
     "no user namespaces": no_namespaces("user"),
@@ -160,6 +228,18 @@ CONDITIONS = {
     "no detached mounts": without_calls("fsopen"),
     "read-only /proc": read_only_proc,
     "no control groups": no_groups,
+    "user namespaces for root alone": switches(unprivileged_userns_clone="0\n"),
+    "no process numbers": switches("ns_last_pid"),
+    "no time namespaces": no_namespaces("time"),
+    "no large pages": nothing_in("/sys/kernel/mm"),
+    "quiet log": quiet_log,
+    "loud log": instead(CRASHES, "1\n"),
+    "no program of bubblewrap": no_program,
+    "swap": instead("/proc/swaps", ONE_AREA),
+    "threads": instead(SMT, "1\n"),
+    "scratch on a disk": scratch_on_a_disk,
+    "scratch without programs": scratch_without_programs,
+    "dumps": dumps_to_a_program,
     "no bwrap": no_bwrap,
     "small scratch": lambda folder: own_mounts(folder, "1m"),
     "no scratch": lambda folder: own_mounts(folder, "16k"),
@@ -229,5 +309,13 @@ def what_a_caller_gets(condition: str, folder: Path, image: str) -> dict[str, ob
         return {"raised": type(error).__name__, "text": str(error)}
 
 
+def doctor(condition: str, folder: Path, options: Sequence[str]) -> None:
+    """In place of this process: what it has set is kept."""
+    CONDITIONS[condition](folder)
+    os.execv(sys.executable, [sys.executable, "-m", "dpgate", "doctor", "--json", "--no-battery", *options])
+
+
 if __name__ == "__main__":
+    if sys.argv[3] == "doctor":
+        doctor(sys.argv[1], Path(sys.argv[2]), sys.argv[4:])
     print(json.dumps(main(sys.argv[1], Path(sys.argv[2]), sys.argv[3])))
