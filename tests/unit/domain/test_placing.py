@@ -332,3 +332,31 @@ def test_no_two_turns_of_a_placed_volume_are_one():
         for other in (turned_to(image_of(OBLIQUE), letters) for letters in LETTERS)
     }
     assert len(turns - {None}) == 48
+
+
+def in_two_places(sform: np.ndarray, qform: np.ndarray) -> nibabel.Nifti1Image:
+    image = image_of(PLACED)
+    image.set_sform(sform, 1)
+    image.set_qform(qform, 1)
+    return image
+
+
+def test_of_two_places_on_the_same_sides_the_sform_is_compared() -> None:
+    """As the page on output formats says it; and the released header has both of the twin's."""
+    elsewhere = PLACED.copy()
+    elsewhere[:3, 3] += 100
+    shape = locked(in_two_places(PLACED, elsewhere))
+    numbers = shape.read(in_two_places(PLACED, PLACED).to_bytes())
+    with pytest.raises(PipelineError, match="stands elsewhere"):
+        shape.read(in_two_places(elsewhere, PLACED).to_bytes())
+    released = nibabel.Nifti1Image.from_bytes(shape.write([repr(number) for number in numbers]))
+    assert np.allclose(released.get_sform(), PLACED)
+    assert np.allclose(released.get_qform(), elsewhere)
+
+
+def test_units_are_the_twins() -> None:
+    in_metres = image_of(PLACED)
+    in_metres.header.set_xyzt_units("meter")
+    shape = locked(image_of(PLACED))
+    assert shape.read(in_metres.to_bytes()) == shape.read(image_of(PLACED).to_bytes())
+    assert locked(in_metres).write(["0"] * shape.numbers)[123] & 7 == 1
