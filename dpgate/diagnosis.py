@@ -20,7 +20,7 @@ from domain.surroundings import Backend as Made
 from dpgate.embedded.home import Home
 from dpgate.embedded.redis_binary import find_redis_server
 from dpgate.errors import DpgateError
-from dpgate.kernel_log import quiet_log
+from dpgate.host_outlets import hidden_processes, quiet_log
 from worker.host_turns import this_host
 from worker.sandbox.backend_check import check_backend
 from worker.sandbox.choice import open_sandbox
@@ -157,11 +157,27 @@ def diagnose(
         lacking = _feature("image", present=False, detail=str(error))
         worker = check_worker_process(backend.scratch_folder, slots=slots)
         machine = check_machine(slots=slots)
-        features = (_redis(), quiet_log(), *room, lacking, *check_bubblewrap(), *worker, *machine)
+        features = (
+            _redis(),
+            quiet_log(),
+            hidden_processes(),
+            *room,
+            lacking,
+            *check_bubblewrap(),
+            *worker,
+            *machine,
+        )
         return Diagnosis(profile, features, (), (), backend.sandbox)
     say("looking at the host")
     named = _feature("image", present=True, detail=f"{image.name} {image.digest[:19]}...")
-    features = (_redis(), quiet_log(), *room, named, *check_backend(backend, image, slots=slots))
+    features = (
+        _redis(),
+        quiet_log(),
+        hidden_processes(),
+        *room,
+        named,
+        *check_backend(backend, image, slots=slots),
+    )
     runs = any(feature.name == CONTROL and feature.present for feature in features)
     probes = _battery(backend, image, say) if battery and runs else ()
     gate = _gate(backend, image, home, say) if deep and runs else ()

@@ -42,3 +42,8 @@ def test_the_page_names_settings_that_there_are() -> None:
     named = {word.partition("=")[0].strip(".,;:`") for word in named}
     assert named
     assert named <= fields
+
+
+def test_the_gateway_sees_no_processes_of_others() -> None:
+    """What a run on its host calls itself depends on what it read: docs/explanation/threat-model.md."""
+    assert service("gateway")["ProtectProc"] == "invisible"

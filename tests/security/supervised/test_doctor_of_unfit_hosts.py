@@ -34,6 +34,7 @@ HOSTS = {
     "has no Landlock": "no Landlock",
     "lets the worker make no control groups": "no control groups",
     "logs how runs end": "loud log",
+    "shows the processes of others to each account": "processes of others",
     "has its scratch folder on a disk": "scratch on a disk",
     "keeps no images in memory": "scratch without programs",
     "swaps": "swap",
@@ -56,7 +57,7 @@ def doctor(condition: str, slots: int = 2) -> tuple[int, dict[str, dict[str, Any
         answer = subprocess.run(
             [sys.executable, SCRIPT, condition, folder, "doctor", "--slots", str(slots)],
             cwd="/",
-            env={"PATH": os.environ["PATH"], "PYTHONPATH": str(PROJECT), "HOME": str(folder)},
+            env={"PATH": os.environ["PATH"], "PYTHONPATH": str(PROJECT), "DPGATE_HOME": f"{folder}/nobody"},
             capture_output=True,
             text=True,
         )
@@ -96,6 +97,13 @@ def test_the_doctor_names_what_such_a_host_lacks(host):
 
 def lacks(condition: str) -> set[str]:
     return {name for name, row in doctor(condition)[1].items() if not row["present"]}
+
+
+def test_processes_that_are_hidden_are_not_named():
+    """And as hidden as that, a run is made all the same."""
+    code, found = doctor("hidden processes")
+    assert found["accounts of this host see no processes of others"]["present"]
+    assert code == 0, found
 
 
 def test_a_log_that_says_nothing_is_not_named():

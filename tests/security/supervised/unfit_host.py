@@ -136,14 +136,16 @@ def switches(without: str | None = None, **others: str):
 
     def cover(folder: Path) -> None:
         place, kept = Path("/proc/sys/kernel"), {}
-        for path in place.iterdir():
+        for path in place.rglob("*"):
             if path.is_file() and path.name != without:
+                name = str(path.relative_to(place))
                 try:
-                    kept[path.name] = path.read_text()
+                    kept[name] = path.read_text()
                 except OSError:  # for writing only, or of others
-                    kept[path.name] = ""
+                    kept[name] = ""
         own_mounts(place, "4m")
         for name, text in (kept | others).items():
+            (place / name).parent.mkdir(exist_ok=True)
             (place / name).write_text(text)
 
     return cover
@@ -199,6 +201,16 @@ def scratch_without_programs(_: Path) -> None:
     mount("none", Path("/dev/shm"), None, BIND | REMOUNT | NO_PROGRAMS)
 
 
+def processes(options: str | None):
+    """Another /proc, of the same processes: options are of one mount, not of the host."""
+
+    def mounted(_: Path) -> None:
+        own_mounts(Path("/"))
+        mount("proc", Path("/proc"), "proc", 0, options)
+
+    return mounted
+
+
 def no_program(_: Path) -> None:
     """Neither the distribution's bwrap nor that of the environment."""
     own_mounts(Path("/"))
@@ -235,6 +247,8 @@ CONDITIONS = {
     "quiet log": quiet_log,
     "loud log": instead(CRASHES, "1\n"),
     "no program of bubblewrap": no_program,
+    "processes of others": processes(None),
+    "hidden processes": processes("hidepid=invisible"),
     "swap": instead("/proc/swaps", ONE_AREA),
     "threads": instead(SMT, "1\n"),
     "scratch on a disk": scratch_on_a_disk,
