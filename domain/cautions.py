@@ -168,7 +168,7 @@ def about_runs(
     if seen is None or not seen.blocks:
         return tuple(_about_whole(values, whole))
     apart = about_size(values, whole=whole, means=seen.means)
-    return (*_about_whole(values, whole), *_about_blocks(values, seen), *(apart or _about_alike(seen)))
+    return (*_about_whole(values, whole), *_about_blocks(values, seen, whole), *(apart or _about_alike(seen)))
 
 
 def about_size(
@@ -233,7 +233,10 @@ def _about_whole(values: Sequence[OutputValue], whole: Sequence[float]) -> Itera
             )
 
 
-def _about_blocks(values: Sequence[OutputValue], seen: BlocksSeen) -> Iterator[Caution]:
+def _about_blocks(
+    values: Sequence[OutputValue], seen: BlocksSeen, whole: Sequence[float]
+) -> Iterator[Caution]:
+    """Where the whole twin's number is outside, that of its blocks is no news."""
     if seen.failed > MOST_LOST * seen.blocks:
         yield Caution(
             f"{seen.failed} of {seen.blocks} blocks of the twin failed, and so will those of the data: such "
@@ -241,8 +244,8 @@ def _about_blocks(values: Sequence[OutputValue], seen: BlocksSeen) -> Iterator[C
             "Change the pipeline so that it copes with few people, or take larger blocks.",
         )
     ran = seen.blocks - seen.failed
-    for value, outside, missing in zip(values, seen.outside, seen.missing, strict=True):
-        if outside > MOST_LOST * ran:
+    for value, number, outside, missing in zip(values, whole, seen.outside, seen.missing, strict=True):
+        if outside > MOST_LOST * ran and not is_outside(value, number):
             yield Caution(
                 f"In {outside} of {ran} blocks of the twin {value.name} is outside {_bounds(value)}, and "
                 "counts as the nearer bound.",

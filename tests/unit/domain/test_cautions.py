@@ -67,6 +67,9 @@ def test_the_whole_twin_outside_its_bounds_is_told() -> None:
     assert caution.startswith("On the whole twin height is 1.7, outside its bounds 140 to 210")
     assert "Give wider bounds, or check the unit." in caution
     assert caution.endswith("with such a twin keep bounds that you know from the subject.")
+    assert said([(139.0, 0.5)] * 9 + [WELL], whole=(139.0, 0.5)) == said([WELL], whole=(139.0, 0.5)), (
+        "no news"
+    )
 
 
 def test_a_count_is_told_to_come_out_as_that_of_a_block() -> None:
