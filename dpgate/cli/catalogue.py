@@ -117,6 +117,10 @@ def verify(
         content = read_release(read_text(release))
     except (ValueError, RecursionError):
         raise DpgateError(f"{release} is not valid JSON, or names something twice") from None
+    if not isinstance(content, dict) or "certificate" not in content:
+        raise DpgateError(
+            f"{release} holds no release; this writes one: dpgate result JOB --json > {release}"
+        )
     statement = check_release(content, read_text(key) if key else _asked_key(profile))
     found = derived_from(statement) if recompute and statement is not None else None
     if as_json:

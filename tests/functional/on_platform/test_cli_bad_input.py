@@ -350,6 +350,10 @@ def test_wrong_words(one_platform: Platform, locked: Path) -> None:
         ada("allot", "ages", "--epsilon", "1", "--user", "ada"), ExitCode.NOT_ALLOWED, "only rights holders"
     )
     refused(ada("verify", "nowhere.json"), ExitCode.USAGE, "there is no nowhere.json; check its path")
+    # what `dpgate result JOB --json > FILE` leaves where there is no such release, and any other file
+    for held in ('{"error": "job: there is no such job that you may see.", "exit_code": 4}', "[]", "7"):
+        (ada.folder / "held.json").write_text(held, encoding="utf-8")
+        refused(ada("verify", "held.json"), ExitCode.USAGE, "held.json holds no release; this writes one")
     assert ada("flying", "--json").json["exit_code"] == ExitCode.USAGE
 
 
