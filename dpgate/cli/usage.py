@@ -53,6 +53,11 @@ LEFT_OUT = {
     "project": "`dpgate project show {0}` shows it.",
 }
 """Where people say at once what it is about, and leave the command's own word out."""
+OF_DATASET = (
+    "To ask a data set of this name: dpgate query submit '{{kind: mean, column: COLUMN}}' --dataset {0} "
+    "--epsilon 1; dpgate dictionary {0} lists its columns."
+)
+_NAME = re.compile(r"[a-z0-9-]+")  # neither a file nor a query
 
 
 def usage_words(error: Any) -> str:
@@ -83,6 +88,8 @@ def _unknown(word: str, said: str, context: Any) -> str:
     if "Did you mean" in said or named:
         near = [*named, *get_close_matches(word, list(group.commands))]
         return f"{first} Did you mean {', '.join(repr(each) for each in dict.fromkeys(near))}?"
+    if place == "query" and _NAME.fullmatch(word):
+        return f"{first} {OF_DATASET.format(word)}"
     if place in LEFT_OUT:
         return f"{first} {LEFT_OUT[place].format(shlex.quote(word))}"
     return f"{first} There are: {', '.join(group.commands)}." if place else first

@@ -69,6 +69,11 @@ MISTAKES = {
         "`dpgate query try '{kind: count}'` answers it on the twin, and costs nothing; "
         "`dpgate query submit '{kind: count}' --epsilon 1` asks",
     ),
+    "a data set in a query's place": (
+        ("query", "heights"),
+        "dpgate query submit '{kind: mean, column: COLUMN}' --dataset heights --epsilon 1; dpgate dictionary "
+        "heights lists its columns",
+    ),
     "a model at once": (("train", "model.yaml"), "`dpgate train try model.yaml` tries it on the twin"),
     "a policy at once": (("policy", "heights"), "`dpgate policy show heights` shows it"),
     "show a budget": (("budget", "show", "heights"), "(heights). Type: dpgate budget heights"),
