@@ -40,7 +40,8 @@ commands = typer.Typer(help="The worker zone's own account of charges and draws.
 
 @commands.command("show", epilog="Example: dpgate ledger show")
 def ledger_show(zone_folder: ZoneOption = None, home: HomeOption = None, as_json: Json = False) -> None:
-    """Check every entry of the zone's ledger, and show what was spent, what was refused, and the key."""
+    """Check every entry of the zone's ledger, and show what was spent, what was refused, and the keys."""
+    from store.envelopes import fingerprint
     from store.zone_ledger import Kind
     from worker.certificate import key_id_of
 
@@ -50,9 +51,10 @@ def ledger_show(zone_folder: ZoneOption = None, home: HomeOption = None, as_json
         spent = {cohort: page.spent(cohort) for cohort in page.cohorts()}
     refused = [entry.subject for entry in entries if entry.kind is Kind.REFUSED]
     drawn = sum(entry.kind is Kind.DRAW for entry in entries)
+    enrolled = {entry.body["delivery"]: entry.body for entry in entries if entry.kind is Kind.ENROLLED}
     if as_json:
         found = {"entries": len(entries), "drawn": drawn, "spent": spent, "refused": refused}
-        print_json({**found, "certificate_key": key})
+        print_json({**found, "certificate_key": key, "enrolled": list(enrolled.values())})
         return
     out.print(f"{len(entries)} entries, each as it was written; {drawn} releases drawn")
     out.print(f"The zone's key of certificates: {key}")
@@ -61,6 +63,8 @@ def ledger_show(zone_folder: ZoneOption = None, home: HomeOption = None, as_json
     print_table(
         "Refused", ("job", "reason"), [tuple(each.rsplit(" ", 1)) for each in refused], empty="nothing"
     )
+    for body in enrolled.values():
+        print_line(f"{body.get('dataset', '')} delivery {body['delivery']}: key {fingerprint(body['key'])}")
 
 
 @commands.command("verify", epilog="Example: dpgate ledger verify")
@@ -201,7 +205,7 @@ def ledger_catch_up(
 
 @commands.command("enrol", epilog=f"Example: {long_examples.ENROL}")
 def ledger_enrol(
-    delivery: Annotated[str, typer.Argument(help="The delivery's number, as `dpgate custody show` has it.")],
+    delivery: Annotated[str, typer.Argument(help="The delivery's number, as `dpgate ledger show` has it.")],
     key: Annotated[str, typer.Argument(help="The new public key, as `dpgate custody key` prints it.")],
     confirmed: Annotated[
         str, typer.Option(help="Its fingerprint, as the rights holder reads it out to you.")
@@ -226,7 +230,7 @@ def ledger_enrol(
     with _ledger(zone_folder, home).writing() as page:
         known = [entry.body for entry in page.having(Kind.ENROLLED) if entry.body["delivery"] == delivery]
         if not known:
-            raise DpgateError(f"no key was enrolled with a delivery {delivery}; see `dpgate custody show`")
+            raise DpgateError(f"no key was enrolled with a delivery {delivery}; see `dpgate ledger show`")
         is_new = add_key(page, known[-1], key=public)
     if not is_new:
         raise DpgateError("this key was enrolled for this delivery before; make another")

@@ -17,6 +17,7 @@ from dpgate.errors import DpgateError
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from domain.dataset import Declaration
     from domain.mandate import Mandate
     from domain.policy import Policy
     from dpgate.mandates import Custody
@@ -94,6 +95,9 @@ def custody_sign(
     declaration: Annotated[
         Path | None, typer.Option("--declaration", "-d", help="The dataset.yaml, to sign anew.")
     ] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="The data, where that takes texts from their files.")
+    ] = None,
     delivery: Annotated[str | None, typer.Option(help="The delivery's number, to sign anew.")] = None,
     version: Annotated[int, typer.Option(min=1, help="The version, to sign anew.")] = 1,
     approver: Annotated[
@@ -113,7 +117,8 @@ def custody_sign(
     from domain.policy import Policy, changes
 
     if declaration is not None:
-        signed, place = _sign_anew(name, declaration, delivery, version, deliveries, days, profile)
+        declared = load_declaration(declaration, data or declaration.parent)
+        signed, place = _sign_anew(name, declared, delivery, version, deliveries, days, profile)
         say_signed(signed, place)
         return
     before = _newest(name, profile)
@@ -186,7 +191,7 @@ def say_where(place: Path, to: Console) -> None:
 
 def _sign_anew(
     name: str,
-    file: Path,
+    declared: Declaration,
     delivery: str | None,
     version: int,
     deliveries: Path | None,
@@ -196,7 +201,6 @@ def _sign_anew(
     """From a declaration, where nothing is left of what was signed before."""
     from domain.mandate import mandate_in
 
-    declared = load_declaration(file, file.parent)
     if declared.name != name or delivery is None:
         raise DpgateError(f"to sign anew, name --delivery and the declaration of {name}")
     own = custody_of(profile)

@@ -343,6 +343,9 @@ def test_a_lost_key_is_replaced_by_two_people(
     asked = ["ledger", "enrol", delivery, new.public, "--zone-folder", str(bench.zone.settings.zone_folder)]
     assert run([*asked, "--confirmed", fingerprint(own.public)]) != 0
     assert "not the key's fingerprint" in " ".join(capsys.readouterr().err.split())
+    # whoever lost the folder of their key has not the number either
+    assert run(["ledger", "show", *asked[-2:]]) == 0
+    assert f"heights delivery {delivery}: key {fingerprint(own.public)}" in capsys.readouterr().out
     assert run([*asked, "--confirmed", fingerprint(new.public)]) == 0
     job_id = submit(bench, epsilon="1")
     waits(bench, job_id, Reason.MANDATE_MISSING)  # what the old key signed counts no more
