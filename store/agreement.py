@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import sqlalchemy as sa
 
 from domain.errors import NotReady
-from domain.states import JobState, LedgerAction
+from domain.states import JobState, LedgerAction, is_terminal
 from store.database import Database, insert_once
 from store.tables import (
     accounts,
@@ -104,8 +104,9 @@ def has_release(connection: sa.Connection, job_id: str) -> bool:
 
 
 def say_why(connection: sa.Connection, job_id: str, reason: str | None) -> None:
-    """On a job that waits where it is: why."""
-    connection.execute(sa.update(jobs).where(jobs.c.id == job_id).values(reason=reason))
+    """On a job that waits where it is: why. One that has ended meanwhile keeps what it ended with."""
+    waits = sa.update(jobs).where(jobs.c.id == job_id, jobs.c.state.not_in(filter(is_terminal, JobState)))
+    connection.execute(waits.values(reason=reason))
 
 
 def _enrol(connection: sa.Connection, identity: str, *, anew: bool = False) -> bool:

@@ -26,6 +26,7 @@ from store import maintenance
 from store.database import Database
 from store.database_copy import copy_sqlite_file
 from store.tables import accounts
+from worker.books import hold
 from worker.catching_up import Since, catch_up, zone_ledger
 from worker.certificate import public_key_pem
 from worker.publish import begin
@@ -206,7 +207,9 @@ def test_what_was_drawn_after_the_backup_ends_with_the_catch_up(database_url: st
         copy_sqlite_file(bench.zone.ledger.path, ledger)
         destroy(bench)
         put_back(bench, backup, key, ledger)
+        read_before = bench.job(queued)
         catch_up(bench.zone.ledger, bench.database, now=NOW)
+        hold(bench.zone, read_before, Reason.LEDGER_BEHIND, what="a charge")  # by a worker that is late
         ends = (JobState.ERRORED, JobState.CANCELLED, JobState.CANCELLED)
         assert tuple(bench.job(each).state for each in asked) == ends
         assert {bench.job(each).reason for each in asked} == {Reason.NOT_IN_LEDGER}
