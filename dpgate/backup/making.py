@@ -56,6 +56,7 @@ def _fill(target: Path, zone_folder: Path, database: Database, keys: Keys, *, no
     manifest = Manifest(
         made_at=now.isoformat(), database=COPY[database.is_sqlite], head=head, ledger=entry, files=files
     )
+    (target / DATA_KEYS).mkdir(mode=0o700)  # also where all is erased: one that is missing is not restored
     _copy_sealed(zone_folder / DATA_KEYS, target / DATA_KEYS)
     manifest.write(target, keys)
     _sync(target)

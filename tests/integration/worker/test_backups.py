@@ -122,6 +122,16 @@ def test_without_the_newest_ledger_somebody_has_to_say_what_they_know(
             check_books(bench)
 
 
+def test_a_platform_whose_data_are_all_erased_is_restored(sqlite_url: str, tmp_path: Path) -> None:
+    with open_bench(sqlite_url, tmp_path) as bench:
+        backup, key = taken(bench, tmp_path / "backup"), key_apart(bench, tmp_path)
+        drill(backup, key=key, now=NOW)
+        destroy(bench)
+        put_back(bench, backup, key)
+        catch_up(bench.zone.ledger, bench.database, now=NOW, since=Since.NOTHING)
+        given_heights(bench)
+
+
 def test_a_pac_cohort_goes_on_after_a_restore(sqlite_url: str, tmp_path: Path) -> None:
     """The zone's ledger keeps its newest state: what was told since the backup is not forgotten."""
     with open_bench(sqlite_url, tmp_path) as bench:
