@@ -113,13 +113,13 @@ def matching(
     query = sa.select(rules).where(rules.c.entitlement.in_(sorted(claimed))).order_by(rules.c.number)
     query = query.with_for_update(read=True, key_share=True) if hold else query
     # a database could be told to compare texts more kindly than letter by letter
-    return {row.number: _rule(row) for row in connection.execute(query) if row.entitlement in claimed}
+    return _numbered(row for row in connection.execute(query) if row.entitlement in claimed)
 
 
 def held_by(connection: sa.Connection, name: str) -> dict[int, EntitlementRule]:
     """The rules that hold for this user, by the provider's last word."""
     query = sa.select(rules).join(entitled, entitled.c.rule == rules.c.number).where(entitled.c.name == name)
-    return {row.number: _rule(row) for row in connection.execute(query.order_by(rules.c.number))}
+    return _numbered(connection.execute(query.order_by(rules.c.number)))
 
 
 def hold_projects(
@@ -214,6 +214,14 @@ def _subject(connection: sa.Connection, rule: EntitlementRule) -> str:
     return found or f"entitlement:{rule.id}"
 
 
+def _numbered(rows: Iterable[sa.Row[Any]]) -> dict[int, EntitlementRule]:
+    """One that cannot be read gives nobody anything, and keeps nobody from a login."""
+    return dict(readable(lambda row: (row.number, _rule(row)), rows))
+
+
 @reads("entitlement rule")
 def _rule(row: sa.Row[Any]) -> EntitlementRule:
-    return EntitlementRule(**{name: row._mapping[name] for name in _RULE})
+    found = EntitlementRule(**{name: row._mapping[name] for name in _RULE})
+    if found.gives is Right.ROLE:
+        Role(found.about)  # raises where it is none
+    return found

@@ -15,7 +15,9 @@ import sqlalchemy as sa
 from gateways import all_routes
 from serving import Console, words
 
-from store import users
+from domain.entitlement import EntitlementRule, Right
+from store import entitlements, users
+from store.entitlement_tables import entitlement_rules
 from store.tables import Moment, metadata
 
 PEOPLE = ("ada", "holder", "olga")
@@ -136,3 +138,17 @@ def test_the_others_are_shown_and_the_spoilt_one_is_named(console: Console) -> N
                     assert said in words(visitor.get(path))
                 assert holder.get("/datasets/heights").status_code == 409
                 assert said not in words(rival.get("/"))
+
+
+def test_a_rule_that_is_spoilt_gives_nothing_and_keeps_nobody_from_a_login(console: Console) -> None:
+    def known() -> dict[int, EntitlementRule]:
+        with console.database.transaction() as connection:
+            names = connection.execute(sa.select(entitlement_rules.c.entitlement)).scalars()
+            return entitlements.matching(connection, frozenset(names))
+
+    whole = {number for number, rule in known().items() if rule.gives is not Right.ROLE}
+    assert len(whole) < len(known())
+    with spoilt(console, "entitlement_rules", "about", "<'\n\t>", "gives = 'role'"):
+        assert known().keys() == whole
+        with console.visit("olga") as olga:
+            assert olga.get("/operation/entitlements").status_code == 200
