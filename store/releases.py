@@ -66,6 +66,11 @@ def digests(connection: sa.Connection) -> dict[str, str]:
     return {row[0]: _digest(row[1]) for row in numbers}
 
 
+def ids(connection: sa.Connection) -> dict[str, str]:
+    """Of every release, by its job."""
+    return {row[0]: row[1] for row in connection.execute(sa.select(releases.c.job_id, releases.c.id))}
+
+
 def _digest(text: str | bytes) -> str:
     try:
         return hashlib.sha256(canonical(json.loads(text))).hexdigest()

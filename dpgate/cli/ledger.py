@@ -103,7 +103,8 @@ def ledger_verify(
         with database.reading() as connection:
             verdict, hashes = audit.verify(connection, known=known), audit.hashes(connection)
             digests, public = releases.digests(connection), releases.public_key(connection)
-    kept = kept_elsewhere(keys, hashes, entries, marks=marks, releases=release or [])
+            ids = releases.ids(connection)
+    kept = kept_elsewhere(keys, hashes, entries, marks=marks, releases=release or [], ids=ids)
     own = public in (None, public_key_pem(keys.signing))
     changed = first_changed_release(entries, digests, under_way=under_way, has_own_key=own)
     is_whole = verdict.intact and kept is None and changed is None
@@ -244,8 +245,10 @@ def kept_elsewhere(
     *,
     marks: Path | None,
     releases: Sequence[Path],
+    ids: Mapping[str, str],
 ) -> str | None:
-    """What was there once, by marks and certificates, and is no more; None where all of it is."""
+    """What was there once, by marks and certificates, and is no more; None where all of it is. `ids`: of the
+    releases on record, by their jobs. Where both books were put back, a job may have been drawn again."""
     from domain.model import parse
     from worker.marks import Mark, event_of_release, first_missing
 
@@ -257,6 +260,8 @@ def kept_elsewhere(
         statement = _signed(path, keys)
         if event_of_release(keys.marks, statement, hashes) is None:
             return f"the event that was the newest when {path.name} was drawn is not there"
+        if ids.get(statement["predicate"]["job"]) != statement["predicate"]["release"]:
+            return f"{path.name} is not the release of its job that is on record"
     return None
 
 

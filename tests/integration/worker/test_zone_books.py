@@ -234,6 +234,31 @@ def test_a_database_of_an_earlier_day_is_noticed_and_caught_up_with(
         assert run(verify) == 0
 
 
+def test_a_job_that_was_drawn_again_after_both_books_were_put_back_is_noticed(
+    sqlite_url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The first release's event is there, and whoever kept that release has two noised answers of one job."""
+    with open_bench(sqlite_url, tmp_path) as bench:
+        given_heights(bench)
+        first = submit(bench, epsilon="1")
+        message = until(bench, "publish")
+        bench.clock.forward(message[2] + 0.001)
+        assert publish.begin(bench.zone, first)
+        backup, ledger = remember(bench, tmp_path), bench.zone.ledger.path
+        shutil.copy(ledger, tmp_path / "ledger-before")
+        bench.deliver(message)
+        (tmp_path / "first.json").write_text(bench.release(first).model_dump_json())
+        put_back(bench, backup)
+        shutil.copy(tmp_path / "ledger-before", ledger)
+        bench.deliver(message)
+        (tmp_path / "second.json").write_text(bench.release(first).model_dump_json())
+        zone = str(bench.zone.settings.zone_folder)
+        verify = ["ledger", "verify", "--zone-folder", zone, "--database-url", sqlite_url, "--json"]
+        codes = [run([*verify, "--release", str(tmp_path / name)]) for name in ("second.json", "first.json")]
+        assert codes == [0, ExitCode.BROKEN_CHAIN]
+        assert "first.json is not the release of its job that is on record" in capsys.readouterr().out
+
+
 def test_a_pac_state_that_was_put_back_is_noticed(
     sqlite_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
