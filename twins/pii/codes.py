@@ -28,7 +28,9 @@ _SHAPES = {
     "ontology": r"[A-Za-z]{2,10}:\d{4,10}|[A-Z][A-Za-z]{1,9}_\d{4,10}",
     "accession": (
         r"(?:ENS[A-Z]{0,4}[GTPE]\d{6,12}|[NX][MRPC]_\d{5,9}|GS[EM]\d{2,8}|SR[RXPS]\d{5,9}|PMID:? ?\d{4,9})"
-        r"(?:\.\d{1,3})?(?::[cgpnm]\..{1,60})?"
+        r"(?:\.\d{1,3})?(?::[cgpnm]\..{1,60})?|"
+        # of registers of trials
+        r"(?:NCT|ISRCTN|DRKS)\d{8}|ACTRN\d{14}|ChiCTR-?(?:[A-Z]{2,4}-)?\d{8,10}"
     ),
     "locus": r"chr(?:\d{1,2}|[XYM]|MT):\d{1,10}(?:-\d{1,10})?(?:[:_ ][ACGT]{1,20}[>:_/][ACGT]{1,20})?",
     "hgvs": r"[cgpnm]\.[A-Za-z0-9_*>+=()-]{2,60}",

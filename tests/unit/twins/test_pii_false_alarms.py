@@ -42,11 +42,13 @@ def test_a_date_is_asked_of_no_country(monkeypatch: pytest.MonkeyPatch) -> None:
     scan([f"0{day % 9 + 1}.0{month}.1{960 + day}" for day in range(20) for month in range(1, 9)], None)
 
 
-def test_amounts_entries_and_models_are_no_addresses(subtests: pytest.Subtests) -> None:
+def test_amounts_entries_trials_and_models_are_nobodys(subtests: pytest.Subtests) -> None:
     makers = ("Eagle Summit", "Ford Escort", "Honda Civic", "Mazda Protege", "Dodge Colt", "Acura Integra")
     columns = {
         "amounts": [f"{draw.randrange(2000, 4000)} mAh" for _ in range(ROWS)],
         "entries": [f"{number} - {name} Ale" for number in range(1200, 1210) for name in makers],
+        "trials": [f"NCT0{draw.randrange(10**6, 10**7)}" for _ in range(ROWS)],
+        "trials elsewhere": [f"ISRCTN{draw.randrange(10**7, 10**8)}" for _ in range(ROWS)],
         "models": [f"{name} {trim} 4" for name in makers for trim in ("", "Wagon", "Coupe", "Deluxe")],
     }
     for title, values in columns.items():
