@@ -324,7 +324,9 @@ def what_a_caller_gets(condition: str, folder: Path, image: str) -> dict[str, ob
 
 
 def doctor(condition: str, folder: Path, options: Sequence[str]) -> None:
-    """In place of this process: what it has set is kept."""
+    """In place of this process: what it has set is kept. Its scratch folder has a name of its user's, and
+    that is in some of these root with another number: nobody else's is to be there."""
+    own_mounts(Path("/dev/shm"), "16g")
     CONDITIONS[condition](folder)
     os.execv(sys.executable, [sys.executable, "-m", "dpgate", "doctor", "--json", "--no-battery", *options])
 
