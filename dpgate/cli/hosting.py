@@ -47,7 +47,11 @@ def up(
     isolation: Isolation = IsolationProfile.STANDARD,
     database_url: Annotated[
         str | None,
-        typer.Option(help="PostgreSQL instead of SQLite.", envvar="DPGATE_DATABASE_URL", show_envvar=True),
+        typer.Option(
+            help="PostgreSQL instead of SQLite; the home keeps it for the next start.",
+            envvar="DPGATE_DATABASE_URL",
+            show_envvar=True,
+        ),
     ] = None,
     detach: Annotated[bool, typer.Option("--detach", "-d", help="Go on in the background.")] = False,
     as_json: Json = False,
