@@ -133,7 +133,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Rooms:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     here = item.config.stash.get(REACH, None)
-    with here.measured() if here and item.path.is_relative_to(reach.TESTS) else nullcontext():
+    with here.measured() if here and reach.is_measured(item) else nullcontext():
         return (yield)
 
 

@@ -9,6 +9,11 @@ import reach
 import privacy.grid
 
 
+def test_what_is_not_measured_is_there() -> None:
+    for file, name in (case.split("::") for case in reach.REPEATED):
+        assert f"def {name}(" in (reach.TESTS / file).read_text("utf-8"), name
+
+
 def test_what_nobody_reaches_is_told_with_its_lines() -> None:
     here = reach.Reach()
     said = reach.left_out([here.dumped()])
