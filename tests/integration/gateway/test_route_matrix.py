@@ -205,11 +205,17 @@ def test_a_role_is_let_in_exactly_as_the_table_of_grants_says(
                     assert refused["problem"].endswith(f" can {DEEDS[permission]}.")
 
 
-def test_nobody_gets_in_without_a_token(shared_gateway: Gateway, subtests: pytest.Subtests):
+@pytest.mark.parametrize(
+    "are_all",
+    [False, pytest.param(True, marks=pytest.mark.deep("each in turn is said above, by one reader"))],
+)
+def test_nobody_gets_in_without_a_token(shared_gateway: Gateway, subtests: pytest.Subtests, are_all: bool):
+    """Said to each route are nothing, a wrong token and one of the other ways in turn; or all ways."""
     token = shared_gateway.tokens["ada"]
-    for route in GUARDED:
+    for number, route in enumerate(GUARDED):
         with subtests.test(route.name):
-            for authorization in WRONG:
+            others = WRONG[2:]
+            for authorization in WRONG if are_all else [*WRONG[:2], others[number % len(others)]]:
                 stated = authorization.format(token=token, id=token.rpartition(".")[0]).encode("latin-1")
                 headers = {"Authorization": stated} if stated else {}
                 answer = shared_gateway.ask(headers=headers, **route.request)
