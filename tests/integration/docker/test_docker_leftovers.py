@@ -185,14 +185,22 @@ def mortal_daemon(docker_daemon) -> Iterator[DockerDaemon]:
 
 
 @may_forget_sockets
-@pytest.mark.parametrize("how", ["stop", "kill"])
-def test_a_restarted_daemon_is_the_platforms_failure(mortal_daemon, digest, sockets_folder, how):
+@pytest.mark.parametrize(
+    ("in_a_run", "afterwards"),
+    [
+        ("kill", "stop"),
+        pytest.param("stop", "kill", marks=pytest.mark.deep("each way is asked above, at the other moment")),
+    ],
+)
+def test_a_restarted_daemon_is_the_platforms_failure(
+    mortal_daemon, digest, sockets_folder, in_a_run, afterwards
+):
     """The slot goes on when the daemon is back."""
-    end, settings = getattr(mortal_daemon, how), settings_for(mortal_daemon.socket, digest)
+    settings = settings_for(mortal_daemon.socket, digest)
     with DockerSandbox(settings, lock_root=sockets_folder / "locks") as sandbox:
         script = 'time.sleep(float(open(given + "/s").read())); open(out + "/verdict", "w")'
         with sandbox.open_slot(order_for(digest, script), slot=0) as slot:
-            watching = when_it_runs(mortal_daemon, end)
+            watching = when_it_runs(mortal_daemon, getattr(mortal_daemon, in_a_run))
             with pytest.raises(SandboxUnavailable, match=r"Docker daemon|container"):
                 slot.run({"s": b"15"})
             watching.join()
@@ -200,7 +208,7 @@ def test_a_restarted_daemon_is_the_platforms_failure(mortal_daemon, digest, sock
                 slot.run({"s": b"0"})
             mortal_daemon.start()
             assert slot.run({"s": b"0"}).outputs == {"verdict": b""}
-            end()
+            getattr(mortal_daemon, afterwards)()
         mortal_daemon.start()  # the slot was closed without one, which is no failure
         assert sandbox.reap() == 1
         assert not traces(mortal_daemon)
