@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
 import httpx
@@ -26,8 +27,11 @@ from gateway.pages.session import COOKIE
 from store import jobs, sessions
 from store.database import Database
 
-# nothing here speaks TLS; every client of its own would read the certificates of the host, for 40 ms
-CERTIFICATES = ssl.create_default_context()
+
+@cache
+def certificates() -> ssl.SSLContext:
+    """Nothing here speaks TLS; every client of its own would read the certificates of the host, for 40 ms."""
+    return ssl.create_default_context()
 
 
 @dataclass(frozen=True)
@@ -66,7 +70,7 @@ class Console:
     def visit(self, name: str | None = None) -> Iterator[Visitor]:
         """A person without JavaScript, logged in where a name is given."""
         cookies = {COOKIE: self.session(name)} if name else {}
-        known = {"base_url": self.url, "cookies": cookies, "verify": CERTIFICATES}
+        known = {"base_url": self.url, "cookies": cookies, "verify": certificates()}
         with httpx.Client(**known, timeout=PATIENCE_S) as client:
             yield Visitor(client)
 
