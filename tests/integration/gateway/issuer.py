@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
@@ -22,8 +23,18 @@ AUDIENCE, CLIENT, CLI, SECRET = "https://dpgate.example", "dpgate-web", "dpgate-
 MEMBER = "urn:mace:example:group:heart:member"
 STEWARD = "urn:mace:example:group:heart:steward"
 ROLES = {STEWARD: "rights_holder", MEMBER: "data_user", "client:nightly": "data_user"}
-RSA = RSAKey.generate_key(2048, {"kid": "rsa-1", "use": "sig"}, private=True)
-EC = ECKey.generate_key("P-256", {"kid": "ec-1", "use": "sig"}, private=True)
+
+
+@cache
+def rsa(name: str = "rsa-1") -> RSAKey:
+    """Found when it is asked for: every process reads this file, and to find one takes 0.1 s."""
+    return RSAKey.generate_key(2048, {"kid": name, "use": "sig"}, private=True)
+
+
+@cache
+def ec() -> ECKey:
+    """The other key of the provider."""
+    return ECKey.generate_key("P-256", {"kid": "ec-1", "use": "sig"}, private=True)
 
 
 class Escaped(json.JSONEncoder):
@@ -42,7 +53,7 @@ class Issuer:
 
     def forget(self) -> None:
         """All that it was told and asked."""
-        self.keys: list[Any] = [RSA, EC]
+        self.keys: list[Any] = [rsa(), ec()]
         self.asked: Counter[str] = Counter()
         self.userinfo: dict[str, Any] = {}
         self.opaque: dict[str, dict[str, Any]] = {}
@@ -72,15 +83,17 @@ class Issuer:
         } | changed
         return {name: value for name, value in right.items() if value is not None}
 
-    def token(self, *, key: Any = RSA, header: dict[str, Any] | None = None, **changed: Any) -> str:
+    def token(self, *, key: Any = None, header: dict[str, Any] | None = None, **changed: Any) -> str:
         """A signed access token."""
+        key = rsa() if key is None else key
         algorithm = {RSAKey: "RS256", ECKey: "ES256", OctKey: "HS256"}[type(key)]
         top = {"alg": algorithm, "kid": key.kid, "typ": "at+jwt"} | (header or {})
         top = {name: value for name, value in top.items() if value is not None}
         return jwt.encode(top, self.claims(**changed), key, algorithms=[top["alg"]], encoder_cls=Escaped)
 
-    def logout_token(self, *, header: dict[str, Any] | None = None, key: Any = RSA, **changed: Any) -> str:
+    def logout_token(self, *, header: dict[str, Any] | None = None, key: Any = None, **changed: Any) -> str:
         """A token that ends a login, as it should be; None leaves a claim out."""
+        key = rsa() if key is None else key
         now = int(time.time())
         right = {
             "iss": self.url,

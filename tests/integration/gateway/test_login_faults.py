@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -14,8 +16,7 @@ import pytest
 import sqlalchemy as sa
 from asking import Gateway, problem, running_gateway
 from form_browser import Browser
-from issuer import AUDIENCE, CLIENT, EC, RSA, STEWARD, Issuer, running_issuer
-from joserfc.jwk import RSAKey
+from issuer import AUDIENCE, CLIENT, STEWARD, Issuer, ec, rsa, running_issuer
 from with_provider import gateway_with_provider, settings
 
 from gateway.oidc.faults import SENTENCES, Fault, refused
@@ -24,7 +25,7 @@ from gateway.oidc.wire import AT_ONCE
 from store.tables import audit_events
 
 NOW = int(time.time())
-OLD = RSAKey.generate_key(2048, {"kid": "of-last-year", "use": "sig"}, private=True)
+old = partial(rsa, "of-last-year")
 DOCUMENT = "/.well-known/openid-configuration"
 
 
@@ -41,7 +42,7 @@ class Wrong:
     claims: dict[str, Any] = field(default_factory=dict)
     came: dict[str, str] = field(default_factory=dict)
     without: str = ""
-    keys: tuple[Any, ...] = (RSA, EC)
+    keys: Callable[[], list[Any]] = lambda: [rsa(), ec()]
 
 
 FAULTS = {
@@ -54,7 +55,7 @@ FAULTS = {
     "a page instead of an answer": Wrong(Fault.BAD_ANSWER, {"/token": (200, b"<html>hello</html>")}),
     "an endpoint that moved": Wrong(Fault.BAD_ANSWER, {"/token": (302, {})}),
     "no tokens": Wrong(Fault.NO_TOKENS, {"/token": (200, {"token_type": "Bearer"})}),
-    "a stale key": Wrong(Fault.UNKNOWN_KEY, keys=(OLD,)),
+    "a stale key": Wrong(Fault.UNKNOWN_KEY, keys=lambda: [old()]),
     "a clock ahead": Wrong(Fault.NOT_YET, claims={"iat": NOW + 86_400}),
     "a clock behind": Wrong(Fault.EXPIRED, claims={"iat": NOW - 900, "exp": NOW - 600}),
     "a time before the calendar": Wrong(Fault.UNREADABLE_TIME, claims={"iat": -1}),
@@ -79,7 +80,7 @@ def test_each_fault_has_its_sentence_its_count_and_its_event(
     for what, wrong in FAULTS.items():
         with subtests.test(what):
             browser = Browser(gateway, base_url="http://127.0.0.1")
-            issuer.document, issuer.id_claims, issuer.keys = wrong.document, wrong.claims, list(wrong.keys)
+            issuer.document, issuer.id_claims, issuer.keys = wrong.document, wrong.claims, wrong.keys()
             issuer.instead = {"/userinfo": (403, {})}
             provider.published._document, provider.published._keys_at = {}, None
             leaving = browser.get("/login/oidc", params={"next": "/account"})
@@ -203,9 +204,9 @@ def me(gateway: Gateway, token: str) -> dict[str, str]:
 
 
 def test_with_two_providers_each_token_goes_to_its_own(sqlite_url: str, issuer: Issuer, tmp_path: Path):
-    issuer.instead, issuer.document, issuer.id_claims, issuer.keys = {}, {}, {}, [RSA, EC]
+    issuer.instead, issuer.document, issuer.id_claims, issuer.keys = {}, {}, {}, [rsa(), ec()]
     with running_issuer() as second:
-        second.keys = [OLD]
+        second.keys = [old()]
         more = {
             "name": "second",
             "issuer": second.url,
@@ -218,11 +219,11 @@ def test_with_two_providers_each_token_goes_to_its_own(sqlite_url: str, issuer: 
         given = settings(issuer, tmp_path) | {"oidc_more": [more]}
         with running_gateway(sqlite_url, "redis+socket:///none", **given) as gateway:
             roles = {"realm_access": {"roles": ["stewards"]}, "eduperson_entitlement": None}
-            theirs = second.token(key=OLD, **roles)
+            theirs = second.token(key=old(), **roles)
             # the same subject at another provider is somebody else
             assert me(gateway, issuer.token()) == {"name": "ada-lovelace", "role": "data_user"}
             assert me(gateway, theirs) == {"name": "ada-lovelace-2", "role": "rights_holder"}
-            bearer = {"Authorization": f"Bearer {second.token(key=OLD, iss=issuer.url, **roles)}"}
+            bearer = {"Authorization": f"Bearer {second.token(key=old(), iss=issuer.url, **roles)}"}
             problem(gateway.ask("GET", "/me", headers=bearer), status=401)
             asked = second.asked.total() + issuer.asked.total()
             refused = gateway.ask("GET", "/me", headers={"Authorization": "Bearer opaque"})
@@ -231,7 +232,7 @@ def test_with_two_providers_each_token_goes_to_its_own(sqlite_url: str, issuer: 
             browser = Browser(gateway, base_url="http://127.0.0.1")
             assert browser.get("/login").text.count("Log in with your organisation") == 2
             second.id_claims = roles | {"preferred_username": "Grace", "sub": "s-9"}
-            second_rsa = RSA
+            second_rsa = rsa()
             second.keys = [second_rsa]
             gateway.app.state.providers.for_browser("second").published._keys_at = None
             leaving = browser.get("/login/oidc", params={"provider": "second"})

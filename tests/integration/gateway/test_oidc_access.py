@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 import pytest
 from asking import Gateway, problem
-from issuer import AUDIENCE, CLI, EC, MEMBER, RSA, STEWARD, Issuer
+from issuer import AUDIENCE, CLI, MEMBER, STEWARD, Issuer, ec, rsa
 from joserfc import jwt
 from joserfc.jwk import OctKey, RSAKey
 from with_provider import gateway_with_provider
@@ -31,10 +31,10 @@ def b64(content: object) -> str:
     return base64.urlsafe_b64encode(json.dumps(content).encode()).rstrip(b"=").decode()
 
 
-@pytest.mark.parametrize("key", [RSA, EC])
+@pytest.mark.parametrize("key", [rsa, ec])
 def test_a_right_token_is_a_user_who_is_made_once(gateway: Gateway, issuer: Issuer, key):
     for _ in range(3):
-        answer = me(gateway, issuer.token(key=key))
+        answer = me(gateway, issuer.token(key=key()))
         assert answer.json() == {"name": "ada-lovelace", "role": "data_user"}
     assert issuer.asked["/keys"] == 1
     assert gateway.rows()["identities"] == 1
@@ -140,15 +140,15 @@ def test_an_unsigned_token(gateway: Gateway, issuer: Issuer):
 
 def test_the_public_key_as_a_shared_secret(gateway: Gateway, issuer: Issuer):
     signed = f"{b64({'alg': 'HS256', 'kid': 'rsa-1', 'typ': 'at+jwt'})}.{b64(issuer.claims())}"
-    pem = RSA.as_pem(private=False)
-    for secret in (pem, pem.strip(), json.dumps(RSA.as_dict(private=False)).encode()):
+    pem = rsa().as_pem(private=False)
+    for secret in (pem, pem.strip(), json.dumps(rsa().as_dict(private=False)).encode()):
         forged = base64.urlsafe_b64encode(hmac.digest(secret, signed.encode(), "sha256")).rstrip(b"=")
         problem(me(gateway, f"{signed}.{forged.decode()}"), status=401)
 
 
 def test_a_shared_secret_among_the_published_keys(gateway: Gateway, issuer: Issuer):
     secret = OctKey.import_key("0123456789abcdef" * 4, {"kid": "oct-1"})
-    issuer.keys = [RSA, EC, secret]
+    issuer.keys = [rsa(), ec(), secret]
     forged = jwt.encode({"alg": "HS256", "kid": "oct-1"}, issuer.claims(), secret, algorithms=["HS256"])
     problem(me(gateway, forged), status=401)
 

@@ -11,7 +11,7 @@ import httpx
 import pytest
 from asking import Gateway, running_gateway
 from form_browser import Browser
-from issuer import CLIENT, EC, RSA, STEWARD, Issuer
+from issuer import CLIENT, STEWARD, Issuer, ec, rsa
 from joserfc.jwk import RSAKey
 from with_provider import NO_REDIS, settings
 
@@ -31,7 +31,7 @@ def gateway(
 
 @pytest.fixture
 def browser(gateway: Gateway, issuer: Issuer) -> Iterator[Browser]:
-    issuer.id_claims, issuer.keys = {}, [RSA, EC]
+    issuer.id_claims, issuer.keys = {}, [rsa(), ec()]
     opened = Browser(gateway, base_url="http://127.0.0.1")
     yield opened
     opened.close()

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from asking import Gateway
 from form_browser import Browser
-from issuer import MEMBER, RSA, STEWARD, Issuer
-from test_login_faults import OLD
+from issuer import MEMBER, STEWARD, Issuer, rsa
+from test_login_faults import old
 from with_provider import gateway_with_provider
 
 from domain.permissions import Role, User
@@ -70,7 +70,7 @@ def test_a_provider_that_is_well(gateway: Gateway, issuer: Issuer):
 def test_what_is_wrong_is_said(
     gateway: Gateway, issuer: Issuer, instead: Any, document: Any, keys: int, what: str, says: str
 ):
-    issuer.instead, issuer.document, issuer.keys = instead, document, [RSA][:keys]
+    issuer.instead, issuer.document, issuer.keys = instead, document, [rsa()][:keys]
     well, found = looked(gateway)[what]
     assert well is False
     assert says in found
@@ -132,7 +132,7 @@ def test_what_would_be_decided_on_a_token_and_why(gateway: Gateway, issuer: Issu
     assert "claim is missing" in missing.get("entitled", missing.get("refused"))[1] or "refused" in missing
     service = decided(gateway, issuer.token(sub="nightly", client_id="nightly", eduperson_entitlement=None))
     assert service["here"] == (True, "role data user, a new user.")
-    elsewhere = decided(gateway, issuer.token(key=OLD, iss="https://elsewhere.example"))
+    elsewhere = decided(gateway, issuer.token(key=old(), iss="https://elsewhere.example"))
     assert SENTENCES[Fault.UNKNOWN_KEY][0] in elsewhere["refused"][1]
     assert f"it is of 'https://elsewhere.example'; known here: {issuer.url}" in elsewhere["refused"][1]
     lasting = {"iat": int(time.time()) - 7200, "exp": int(time.time()) + 7200}
