@@ -16,6 +16,7 @@ import pytest
 from heights import COARSE, LOWER, UPPER
 from host_devices import host_nodes
 from relay import BY_FILES, pipeline
+from sandbox_harness import open_folder
 from zones import Bench, given_heights, open_bench, submit
 
 from privacy.partition import assign_blocks, derive_key
@@ -159,13 +160,22 @@ os.kill(-1, 9)
 
 
 def test_what_has_no_wall_of_its_own_is_heard_where_there_is_none():
-    """In one process, with one /tmp, of whom nobody else is seen: no run is a copy of another."""
-    bare = pipeline(secrets.token_hex(8)).partition("\nrows = ")[0] + SIGNS
+    """In one process, with one /tmp and a file that nobody else maps; of whom nobody else is seen."""
+    with open_folder() as folder:
+        own = folder / "own"
+        with own.open("wb") as file:
+            file.write(bytes(1 << 16))
+            os.fsync(file.fileno())  # what is on its way to the disk counts as another kind of page
+        said = _said_of_signs(repr(str(own)))
+    assert said.stdout == "[] ['State', 'Numbers', 'Pages', 'Room']\n", said
+
+
+def _said_of_signs(own: str) -> subprocess.CompletedProcess[str]:
+    bare = pipeline(secrets.token_hex(8)).partition("\nrows = ")[0].replace("os.__file__", own) + SIGNS
     rooms = "for each in /tmp /dev/shm; do mount -t tmpfs -o size=8m none $each; done"
     alone = ["unshare", "--user", "--map-root-user", "--mount", "--pid", "--fork", "--mount-proc"]
     command = [*alone, "sh", "-ec", f'{rooms}; "$@"; true', "sh", "/usr/bin/python3", "-c", bare]
-    said = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert said.stdout == "[] ['State', 'Numbers', 'Pages', 'Room']\n", said
+    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 GONE = {
