@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from domain.states import JobState
 from dpgate.cli import choices
 from dpgate.cli.develop import BlockSize, Folder
 from dpgate.cli.exit_codes import ExitCode
+from dpgate.cli.jobs_shown import ahead, costs, news, print_job, public_progress, reasons
 from dpgate.cli.output import (
     Json,
     Profile,
-    amounts,
     err,
-    out,
     plain,
     print_json,
     print_line,
@@ -35,8 +32,6 @@ from dpgate.models import Release
 from dpgate.unpacking import write_files
 
 LONGEST_WAIT_S = 3600.0
-CLOCKS_APART = timedelta(seconds=5)
-"""Of this machine and the platform, by which no release is said to have missed its time."""
 Paying = Annotated[str | None, typer.Option(help="Spend from a project's allocation.")]
 ChosenId = Annotated[str | None, typer.Option(help="An id of your choice; repeating it is harmless.")]
 Waits = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait and print the release.")]
@@ -123,7 +118,7 @@ def status(
         print_job(found[0])
     else:
         # the id is to be copied: it must not be folded
-        rows = [(job.id, job.state, job.dataset, _costs(job)) for job in found]
+        rows = [(job.id, job.state, job.dataset, costs(job)) for job in found]
         classes = ", ".join(sorted({plain(job.guarantee) for job in found}))
         print_table(
             "Jobs, newest first",
@@ -132,19 +127,10 @@ def status(
             note=f"Guarantee class {classes}." if found else "",
             empty="no such jobs" if any(wanted.values()) else "no jobs yet",
         )
-        for line in _reasons(found):
+        for line in reasons(found):
             print_line(line)
         if len(found) == limit:
             print_line(f"Older ones: dpgate status --before {plain(found[-1].id)}, with the same options.")
-
-
-def _reasons(found: Sequence[Job]) -> list[str]:
-    """Why jobs of a list wait, or could not be run: each reason once, with the ids of its jobs."""
-    of_reason: dict[str, list[str]] = {}
-    for job in found:
-        if job.reason:
-            of_reason.setdefault(plain(job.reason), []).append(plain(job.id))
-    return [f"{', '.join(ids)}: {reason}." for reason, ids in of_reason.items()]
 
 
 def result(
@@ -188,8 +174,8 @@ def send(request: dict[str, Any], *, job_id: str | None, wait: bool, as_json: bo
                 f"{error}. If the job may have arrived, submit it again with --job-id {job_id}: "
                 "the same id is charged once at most."
             ) from error
-        if not as_json and (ahead := _ahead(job, client.jobs(state=_AHEAD) if job.state == "QUEUED" else ())):
-            err.print(ahead, soft_wrap=True)
+        if not as_json and (behind := ahead(job, client.jobs(state=_AHEAD) if job.state == "QUEUED" else ())):
+            err.print(behind, soft_wrap=True)
         if wait:
             if not as_json:
                 print_job(job, to=err)  # the release alone is on stdout
@@ -204,16 +190,6 @@ def send(request: dict[str, Any], *, job_id: str | None, wait: bool, as_json: bo
 _AHEAD = ("QUEUED", "PREPARING", "RUNNING", "AGGREGATING")
 
 
-def _ahead(job: Job, mine: Sequence[Job]) -> str:
-    """Of its author's own jobs alone: of others' nobody is told, since when one ends can depend on data."""
-    before = [each for each in mine if each.id != job.id and each.raw["created_at"] < job.raw["created_at"]]
-    runs = max((each.due_at for each in before if each.due_at), default="")
-    until = f", of which the last that runs is due at {runs[11:16]} UTC" if runs else ""
-    some = "1 of your jobs is" if len(before) == 1 else f"{len(before)} of your jobs are"
-    told = f"{some} ahead of it{until}. Its own time begins behind what is ahead, also of others' jobs."
-    return told if before else ""
-
-
 def follow(job: Job, *, shown: bool) -> Job:
     """Wait for the end of a job; what is shown are public facts."""
     if shown and not job.is_finished:
@@ -222,80 +198,13 @@ def follow(job: Job, *, shown: bool) -> Job:
     with progress("waiting", shown=shown) as step:
         for newer in job.follow(timeout_s=LONGEST_WAIT_S):
             job = newer
-            step(*_public_progress(job))
-            if shown and (news := _news(job, datetime.now(UTC))) and news not in told:
-                told.add(news)
-                err.print(news, soft_wrap=True)
+            step(*public_progress(job))
+            if shown and (one := news(job, datetime.now(UTC))) and one not in told:
+                told.add(one)
+                err.print(one, soft_wrap=True)
     if not job.is_finished:
         raise NotFinished(f"job {job.id} is {job.state}; read it later: dpgate result {job.id} --wait")
     return job
-
-
-def _news(job: Job, now: datetime) -> str:
-    """When the release comes, once that is known, that it did not come then, and that somebody has to decide
-    on it; nothing before or after."""
-    if job.state == "IN_REVIEW":
-        return "Its release waits for a reviewer, and no time is set for that."
-    if job.state not in ("RUNNING", "AGGREGATING") or job.due_at is None:
-        return ""
-    due = datetime.fromisoformat(job.due_at)
-    if now <= due + CLOCKS_APART:
-        return f"Its release is {_visible(job)} {due:%H:%M:%S} UTC."
-    if job.turns_over is None:
-        return f"Its release was planned before {due:%H:%M:%S} UTC and is late."
-    return (
-        f"Its release missed its time, {due:%H:%M:%S} UTC. It becomes visible some ticks later: a tick is a "
-        "minute, unless the operator of the platform chose another. The delay may depend on the data."
-    )
-
-
-def _public_progress(job: Job) -> tuple[float, float | None, str]:
-    """Time passed and time in all, both from public values, and the state."""
-    if not (job.due_at and job.raw.get("charged_at")):
-        return 0, None, job.state
-    charged, due = (datetime.fromisoformat(text) for text in (job.raw["charged_at"], job.due_at))
-    passed = datetime.now(UTC) - charged
-    return (
-        passed.total_seconds(),
-        (due - charged).total_seconds(),
-        f"{job.state}{_turns(job, short=True)}, {_visible(job)} {due:%H:%M:%S} UTC",
-    )
-
-
-def _turns(job: Job, *, short: bool = False) -> str:
-    """By the timetable: how far runs really are would be a word about the data."""
-    if job.turns_over is None:
-        return ""
-    turns = f"{job.turns_over:,} of {job.raw['turns']:,} turns"
-    return f", {turns}" if short else f"; about {turns} are over by the timetable"
-
-
-def _visible(job: Job) -> str:
-    """With coarse timing there is no timetable, and a release is seldom as late as planned."""
-    return "visible at" if job.turns_over is not None else "planned before"
-
-
-def print_job(job: Job, *, to: Console = out) -> None:
-    to.print(
-        f"Job [bold]{plain(job.id)}[/] on {plain(job.dataset)}: [bold]{plain(job.state)}[/]", soft_wrap=True
-    )
-    to.print(f"  {plain(job.mechanism)} ({plain(job.guarantee)}), {_costs(job)}, {job.runs} runs")
-    if service := job.raw.get("through"):
-        to.print(f"  {plain(service)} submitted it in the name of {plain(job.raw['author'])}", soft_wrap=True)
-    if job.answered_by:
-        to.print(
-            f"  the identical question: answered by the release of {plain(job.answered_by)}, no charge",
-            soft_wrap=True,
-        )
-    if job.due_at and not job.is_finished:
-        when = plain(job.due_at[:19].replace("T", " "))
-        to.print(f"  the release: {_visible(job)} {when} UTC{_turns(job)}", soft_wrap=True)
-    if job.reason:
-        to.print(f"  {plain(job.reason)}")
-
-
-def _costs(job: Job) -> str:
-    return "nothing charged" if job.is_free else amounts(job.cost)
 
 
 def print_result(job: Job, *, as_json: bool) -> None:

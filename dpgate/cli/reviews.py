@@ -9,7 +9,8 @@ import typer
 
 from domain.review import MAX_WAITING
 from dpgate.cli.approving import is_approver, sign_approval
-from dpgate.cli.jobs import JobArgument, print_job
+from dpgate.cli.jobs import JobArgument
+from dpgate.cli.jobs_shown import print_job
 from dpgate.cli.mandates import custody_of, say_where
 from dpgate.cli.output import Json, Profile, err, out, plain, print_json, print_line
 from dpgate.cli.released import show_release

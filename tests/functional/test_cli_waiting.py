@@ -13,7 +13,7 @@ from pathlib import Path
 
 from shown_objects import job_of
 
-from dpgate.cli.jobs import CLOCKS_APART, _ahead, _news, _reasons
+from dpgate.cli.jobs_shown import CLOCKS_APART, ahead, news, reasons
 
 DUE = datetime(2027, 1, 1, 0, 10, tzinfo=UTC)
 PADDED = {"turns": 20, "begins_at": "2027-01-01T00:01:00Z"}
@@ -21,30 +21,30 @@ PADDED = {"turns": 20, "begins_at": "2027-01-01T00:01:00Z"}
 
 def test_the_time_of_a_release_is_told_once_it_is_known_and_again_when_it_is_missed() -> None:
     before, after = DUE - timedelta(seconds=1), DUE + CLOCKS_APART + timedelta(seconds=1)
-    assert _news(job_of(due_at=None), before) == ""
-    assert _news(job_of(state="RELEASED"), after) == ""
-    assert _news(job_of(**PADDED), before) == "Its release is visible at 00:10:00 UTC."
-    late = _news(job_of(**PADDED), after)
+    assert news(job_of(due_at=None), before) == ""
+    assert news(job_of(state="RELEASED"), after) == ""
+    assert news(job_of(**PADDED), before) == "Its release is visible at 00:10:00 UTC."
+    late = news(job_of(**PADDED), after)
     assert late.startswith("Its release missed its time, 00:10:00 UTC. It becomes visible some ticks later")
-    assert _news(job_of(), before) == "Its release is planned before 00:10:00 UTC."
-    assert _news(job_of(), after) == "Its release was planned before 00:10:00 UTC and is late."
+    assert news(job_of(), before) == "Its release is planned before 00:10:00 UTC."
+    assert news(job_of(), after) == "Its release was planned before 00:10:00 UTC and is late."
 
 
 def test_a_release_in_review_has_not_missed_its_time() -> None:
     """It may be there in time, and wait for days: a miss would be a word about the data that is not so."""
     for job in (job_of(state="IN_REVIEW", **PADDED), job_of(state="IN_REVIEW")):
         for now in (DUE - timedelta(seconds=1), DUE + timedelta(days=1)):
-            assert _news(job, now).startswith("Its release waits for a reviewer")
+            assert news(job, now).startswith("Its release waits for a reviewer")
 
 
 def test_a_clock_that_is_fast_by_seconds_misses_no_release() -> None:
-    assert _news(job_of(**PADDED), DUE + timedelta(seconds=2)) == "Its release is visible at 00:10:00 UTC."
+    assert news(job_of(**PADDED), DUE + timedelta(seconds=2)) == "Its release is visible at 00:10:00 UTC."
 
 
 def test_a_list_says_each_reason_once_with_its_jobs() -> None:
     """Why they wait, before anybody asks for each of them."""
     a, b, c = job_of(id="a", reason="no worker is there"), job_of(id="b"), job_of(id="c", reason="image gone")
-    assert _reasons([a, b, job_of(id="d", reason=a.reason), c]) == [
+    assert reasons([a, b, job_of(id="d", reason=a.reason), c]) == [
         "a, d: no worker is there.",
         "c: image gone.",
     ]
@@ -54,11 +54,11 @@ def test_a_job_behind_others_of_its_author_is_told_so() -> None:
     made = "2027-01-01T00:00:0{}Z"
     job = job_of(state="QUEUED", created_at=made.format(5), due_at=None)
     later = job_of(id="job-later", created_at=made.format(6))
-    assert _ahead(job, [job, later]) == ""
+    assert ahead(job, [job, later]) == ""
     waits = job_of(id="job-waits", state="QUEUED", created_at=made.format(2), due_at=None)
-    assert _ahead(job, [later, job, waits]).startswith("1 of your jobs is ahead of it. Its own time begins")
+    assert ahead(job, [later, job, waits]).startswith("1 of your jobs is ahead of it. Its own time begins")
     runs = job_of(id="job-runs", created_at=made.format(1))
-    told = _ahead(job, [later, job, waits, runs])
+    told = ahead(job, [later, job, waits, runs])
     assert told.startswith("2 of your jobs are ahead of it, of which the last that runs is due at 00:10 UTC.")
 
 
