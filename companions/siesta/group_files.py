@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from companions.siesta.labels import tells_number
 from companions.siesta.shaped_files import ShapedFile, Volumes, read_shaped
 from domain.formats import FORMATS, format_of
 from domain.shape import NUMBER
@@ -18,7 +19,6 @@ from dpgate.errors import DpgateError
 
 _SEPARATORS = {".tsv": "\t", ".csv": ","}  # a .txt file has white space of any width between its cells
 _LONGEST_NUMBER = 80
-_UNSEEN = str.maketrans({"\ufeff": None, "\u200b": None, "\u2060": None, "\u00a0": None, "\u2212": "-"})
 
 
 @dataclass(frozen=True)
@@ -140,13 +140,6 @@ def _spans(line: str, separator: str | None) -> Iterator[tuple[int, int]]:
 def is_number(text: str) -> bool:
     """Whether a cell is a finite number, plainly written."""
     return len(text) <= _LONGEST_NUMBER and bool(NUMBER.fullmatch(text)) and math.isfinite(float(text))
-
-
-def tells_number(text: str) -> bool:
-    """Whether a cell is a number to whoever reads it, and none that is noised: `12,5`, `3.1 ± 0.4`,
-    `3.1 (0.4)`, `1.5D+02`, one with a mark of byte order in front or a long minus."""
-    first = re.split(r"±|\+/-|[(\[]", text.translate(_UNSEEN))[0].strip()
-    return is_number(re.sub(r"(?<=\d)[dD](?=[+-]?\d)", "e", re.sub(r"^([+-]?\d+),(?=\d+$)", r"\1.", first)))
 
 
 def _label(text: str, place: str, *, is_header: bool) -> str | None:

@@ -10,8 +10,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from companions.siesta.group_files import tells_number
 from companions.siesta.inputs import EVERYBODY
+from companions.siesta.labels import number_in_disguise
 from companions.siesta.new_folder import new_folder
 from companions.siesta.samples import Samples
 from companions.siesta.state import State
@@ -19,7 +19,7 @@ from domain.errors import PipelineError
 from domain.outputs import values_of
 from domain.people_in_paths import mentions
 from domain.pipeline import Pipeline
-from domain.shape import Shape, TextShape, lock
+from domain.shape import Shape, lock
 from dpgate.errors import DpgateError, PipelineFailed
 from privacy.mechanism import NoisedOutput, RunOutput
 from privacy.sample_aggregate import SampleAggregate
@@ -50,14 +50,12 @@ def check_names_nobody(files: Mapping[str, bytes], people: Iterable[str]) -> Non
 
 def check_labels(shape: Shape, *, leave: bool) -> None:
     """Raises PipelineFailed for a label that tells a number, where labels of the data `leave`."""
-    for file in shape.files:
-        if leave and isinstance(file, TextShape):
-            labels = (cell for row in file.rows for cell in row if cell is not None)
-            if told := next(filter(tells_number, labels), None):
-                raise PipelineFailed(
-                    f"{file.file} has the cell {told!r}, which would leave as it is, since it is not written "
-                    "as a number: write 12.5, not 12,5, and what belongs to it into a cell of its own"
-                )
+    for file in shape.files if leave else ():
+        if (told := number_in_disguise(file)) is not None:
+            raise PipelineFailed(
+                f"{file.file} has the text {told!r}, which would leave as it is, since it is not written "
+                "as a number: write 12.5, not 12,5, and what belongs to it into a cell of its own"
+            )
 
 
 def whitelisted(folder: Path, pipeline: Pipeline) -> dict[str, bytes]:

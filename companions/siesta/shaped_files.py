@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from companions.siesta.labels import number_in_disguise
 from domain.errors import PipelineError
 from domain.model import parse
 from domain.pipeline import OutputFile
@@ -73,6 +74,8 @@ def read_shaped(path: Path, file: str, content: bytes, volumes: Volumes) -> Shap
         numbers = shape.read(content)
     except PipelineError as error:
         raise DpgateError(f"{path}: {error}") from None
+    if (told := number_in_disguise(shape)) is not None:
+        raise DpgateError(f"{path} has the text {told!r}, which is a number that is not written plainly")
     if not numbers:
         raise DpgateError(f"{path} holds no number that could be noised")
     for address, number in zip(shape.addresses, numbers, strict=True):

@@ -154,7 +154,7 @@ def test_a_failed_step_is_one_sentence_that_names_it_and_what_to_do(developer: T
         'level == "group" and (open(target + "/count.tsv", "w").write("n\\tmean\\n20\\t3.1 ± 0.4\\n"), '
         "sys.stdout.flush(), os._exit(0))": (
             "out0",
-            "count.tsv has the cell '3.1 ± 0.4'",
+            "count.tsv has the text '3.1 ± 0.4'",
             "a cell of its own",
         ),
         'level == "group" and "sub-07" not in people and sys.exit(0)': (

@@ -16,9 +16,13 @@ from bids_folders import write
 from companions.siesta.calibration import calibrate
 from companions.siesta.group_files import read_group_files
 from companions.siesta.noising import add_noise
+from companions.siesta.results import check_labels
 from companions.siesta.samples import merge_group, read_samples
 from companions.siesta.shaped_files import Volumes
-from dpgate.errors import DpgateError
+from domain.formats import format_of
+from domain.pipeline import OutputFile
+from domain.shape import LOCKS, Shape
+from dpgate.errors import DpgateError, PipelineFailed
 
 FILES = ("r.mat", "r.json", "r.npy", "v.nii.gz")
 NAMES = (
@@ -152,3 +156,29 @@ def test_a_volume_by_cubes(tmp_path):
     folder = write(tmp_path / "in", {"v.nii": volume(voxels)})
     (file,) = read_group_files(folder, ["v.nii"], volumes=Volumes(average=2))
     assert [float(value) for value in file.values] == [6, 0]
+
+
+def test_a_text_that_is_a_number_to_whoever_reads_it_is_refused(subtests, tmp_path):
+    """It is the same in every result as soon as nobody moves it, and would leave without noise."""
+    written = {
+        "r.json": {
+            text: json.dumps({"n": 1, "more": [{"mean": text}]}).encode() for text in ("12.5", "3/20")
+        },
+        "r.mat": {text: mat(1, 2, note=text) for text in ("12,5", "\uff11\uff12.5")},
+    }
+    cases = [(file, text, content) for file, known in written.items() for text, content in known.items()]
+    for number, (file, text, content) in enumerate(cases):
+        with subtests.test(file=file, text=text):
+            write(tmp_path / str(number), {file: content})
+            with pytest.raises(DpgateError, match=f"has the text '{text}'"):
+                read_group_files(tmp_path / str(number), [file])
+            shape = Shape(files=(LOCKS[format_of(file)](everything(file), content, {}),))
+            with pytest.raises(PipelineFailed, match=f"has the text '{text}'"):
+                check_labels(shape, leave=True)
+            check_labels(shape, leave=False)
+
+
+def everything(file: str) -> OutputFile:
+    return OutputFile.model_validate(
+        {"file": file, "bounds": [{"select": "*", "name": "value", "lower": 0, "upper": 1}]}
+    )

@@ -103,8 +103,37 @@ DISGUISED = (
     "1.5D+02",
     "\u200b7",
     "1\r2",
+    "\uff11\uff12.\uff15",
+    "\u0661\u0662\u066b\u0665",
+    "12\u00ad.5",
+    "\u201312.5",
+    "12\u00b75",
+    "1_5",
+    "1/3",
+    "\u00bd",
+    "0.03*",
+    "1,234.5",
+    "1'234",
+    "(-42, 8, 30)",
+    f"12.{45 * '5'}",
+    25 * "1",
+    '"12.5"',
 )
-LABELS = ("mean age", "1,2 or 3", "25-34", "2026-11-28", "12.5 %", "T1", "(Intercept)", "\ufeffage", "", "D2")
+LABELS = (
+    "mean age",
+    "1,2 or 3",
+    "25-34",
+    "2026-11-28",
+    "12.5 %",
+    "T1",
+    "(Intercept)",
+    "\ufeffage",
+    "",
+    "D2",
+    "65+",
+    "***",
+    "12 mm",
+)
 
 
 def test_a_number_that_is_not_written_plainly_is_no_label(subtests, tmp_path):
