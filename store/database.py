@@ -55,12 +55,14 @@ class Database:
                 options |= {"connect_args": {"connect_timeout": max(patience_s, _LEAST_CONNECT_S)}}
         try:
             self.engine = sa.create_engine(url, **options)
-        except (sa.exc.ArgumentError, ModuleNotFoundError):
-            # the URL may hold a password: it is not repeated
+        except (sa.exc.ArgumentError, ModuleNotFoundError, ValueError):
+            # the URL may hold a password, of which a part may be taken for a port: it is not repeated
             raise NotReady(
                 "the database URL is not understood; write sqlite:////PATH or "
                 "postgresql+psycopg://USER@HOST/NAME"
             ) from None
+        if "@" in (self.engine.url.host or ""):
+            raise NotReady("the database URL holds an @ in its password: write that as %40")
         if self.is_sqlite:
             _tune_sqlite(self.engine, busy_s=SQLITE_BUSY_S if patience_s is None else patience_s)
             return

@@ -24,6 +24,7 @@ from store.full_disk import full_words, names_full_disk
 
 # bytes: what a program that found no room has left of it
 _NO_ROOM = 2**16
+_SECRETS = ("password", "sslpassword")
 _HEAD = "SELECT number, hash FROM audit_head"
 
 
@@ -97,14 +98,20 @@ def _copy(source: sqlite3.Connection, target: Path) -> None:
 
 
 def _name(database: Database) -> str:
-    """For libpq, without the password."""
+    """For libpq, without the password, which may stand among what follows the question mark, too."""
     url = sa.make_url(database.url).set(drivername="postgresql", password=None)
-    return str(url.render_as_string(hide_password=False))
+    return str(url.difference_update_query(_SECRETS).render_as_string(hide_password=False))
+
+
+def _password(database: Database) -> str | None:
+    url = sa.make_url(database.url)
+    found = url.query.get("password", url.password)  # as psycopg takes them
+    return None if found is None else str(found)
 
 
 def _run(command: list[str], database: Database, target: Path | None = None) -> None:
-    password = sa.make_url(database.url).password
-    environment = os.environ | ({"PGPASSWORD": str(password)} if password is not None else {})
+    password = _password(database)
+    environment = os.environ | ({"PGPASSWORD": password} if password is not None else {})
     try:
         done = subprocess.run(command, env=environment, capture_output=True, check=False)
     except FileNotFoundError:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -36,3 +38,22 @@ def test_a_moment_of_postgresql_is_copied(
     with database.reading() as connection:
         assert audit.head(connection) == then
         assert audit.verify(connection).intact
+
+
+def test_no_password_is_among_the_arguments_of_a_copy(
+    postgresql: PostgreSQL, postgresql_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every user of the machine reads those. Wherever the address has it."""
+    real, said, wrapper = shutil.which("pg_dump"), tmp_path / "said", tmp_path / "bin" / "pg_dump"
+    wrapper.parent.mkdir()
+    says = f'printf \'%s \' "$@" >{said}; echo "$PGPASSWORD" >{said}-aside'
+    wrapper.write_text(f'#!/bin/sh\n{says}; exec {real} "$@"\n')
+    wrapper.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{wrapper.parent}:{os.environ['PATH']}")
+    url = sa.make_url(postgresql_url).update_query_dict({"password": "secret"})
+    database = postgresql.opened(url.render_as_string(hide_password=False))
+    with moment_of(database) as moment:
+        moment.copy(tmp_path / "copy")
+    assert "--dbname" in said.read_text()
+    assert "secret" not in said.read_text()
+    assert Path(f"{said}-aside").read_text() == "secret\n"
