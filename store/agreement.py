@@ -26,6 +26,7 @@ ANOTHER_LEDGER = (
     "this platform charges by another ledger of its worker zone. All its workers share one zone folder: name "
     "that one in DPGATE_ZONE_FOLDER, or put its ledger.sqlite back"
 )
+NAME_IT = "name the one that the platform was started with, in DPGATE_DATABASE_URL or with --database-url"
 _UNDER_WAY = (JobState.RUNNING, JobState.AGGREGATING)
 
 
@@ -44,6 +45,18 @@ def enrol(ledger: ZoneLedger, database: Database, *, anew: bool = False) -> None
     with database.transaction() as connection:
         if not _enrol(connection, identity, anew=anew):
             raise NotReady(f"{ledger.path}: {ANOTHER_LEDGER}")
+
+
+def check_is_of(ledger_: ZoneLedger, database: Database) -> None:
+    """Raises NotReady for a database that the zone cannot have charged by: another platform's, or a new one.
+    One that was restored from an earlier day can be."""
+    with ledger_.reading() as page:
+        identity, head = page.identity(), page.newest_head()
+    with database.reading() as connection:
+        known = ledger(connection)
+        is_new = known is None and head is not None and not trail_holds(connection, *head)
+    if is_new or known not in (None, identity):
+        raise NotReady(f"this database is not the one that {ledger_.path} charges by: {NAME_IT}")
 
 
 def trail_holds(connection: sa.Connection, number: int, digest: str) -> bool:

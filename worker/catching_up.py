@@ -57,6 +57,16 @@ def begin_ledger(ledger: ZoneLedger, database: Database, *, anew: bool = False) 
     agreement.enrol(ledger, database, anew=anew)
 
 
+def take_up(zone_folder: Path, database: Database, *, is_new: bool) -> None:
+    """At each start: the first makes the zone's ledger, a later one sees that the database is the same. A
+    ledger that is missing beside an older key was lost, and is not made. Raises NotReady."""
+    ledger = zone_ledger(zone_folder)
+    if is_new:
+        begin_ledger(ledger, database)
+    elif ledger.path.exists():
+        agreement.check_is_of(ledger, database)
+
+
 class Since(StrEnum):
     """What somebody knows of the time after a backup whose ledger is the newest that is left."""
 

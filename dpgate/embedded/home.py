@@ -20,6 +20,7 @@ LONGEST_END_S = 20.0
 # and this is how long the killed process itself may take: the kernel takes its memory away first
 _LONGEST_DEATH_S = 2.0
 _PASSABLE = 0o711
+_SQLITE = "sqlite:///"
 _HOME_OF_ROOT = Path("/var/lib/dpgate")
 
 
@@ -37,8 +38,8 @@ class Home:
     def database_url(self) -> str:
         """The one that `dpgate up` was last given; without any, SQLite in this folder."""
         with suppress(FileNotFoundError, NotADirectoryError):
-            return self._address.read_text(encoding="utf-8")
-        return f"sqlite:///{self.database}"
+            return self._address.read_text(encoding="utf-8", errors="replace").strip()
+        return _SQLITE + str(self.database)
 
     @property
     def has_database(self) -> bool:
@@ -52,11 +53,15 @@ class Home:
 
     def keep_database_url(self, url: str) -> None:
         """For the next start and for commands; it may hold a password. The last word counts."""
-        if url == self.database_url:
+        if url.startswith(_SQLITE):  # wherever the next start is typed
+            url = _SQLITE + str(Path(url.removeprefix(_SQLITE)).absolute())
+        if url == _SQLITE + str(self.database):
+            self._address.unlink(missing_ok=True)  # it goes with the folder, should that be moved
             return
         self.database.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         new = self._address.with_suffix(".new")
-        with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+        new.unlink(missing_ok=True)  # of one that died here
+        with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
             file.write(url)
         new.replace(self._address)
 

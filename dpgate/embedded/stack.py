@@ -166,10 +166,9 @@ class Stack:
             self._gateway_settings["DPGATE_CERTIFICATE_KEY"] = key_id_of(load_keys(master).signing)
             with closing(Database(self.database_url)) as database:
                 database.migrate()
-                if is_new:  # a ledger that is missing beside an older key was lost
-                    from worker.catching_up import begin_ledger, zone_ledger
+                from worker.catching_up import take_up
 
-                    begin_ledger(zone_ledger(self.home.worker_zone), database)
+                take_up(self.home.worker_zone, database, is_new=is_new)
                 self.operator_token = operator_of(database, self.home.operator_token)
             self.home.keep_database_url(self.database_url)
 
