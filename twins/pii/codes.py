@@ -58,7 +58,8 @@ _SHAPES = {
     # 23.724.988 is a number in groups of a thousand, as of citizens, and V8750 is somebody
     "version": r"(?!\d{1,3}(?:\.\d{3}){2,4}\Z)[vV]?\d{1,4}(?:\.\d{1,5}){2,4}(?:[-+][A-Za-z0-9.]{1,20})?"
     r"|[vV](?:\d{1,2}|\d{1,4}\.\d{1,5})",
-    "sequence": r"[ACGTUN]{10,200}|[ACDEFGHIKLMNPQRSTVWY]{40,200}",
+    # with the number of its run, or with the sequence of the other end behind it
+    "sequence": r"[ACGTUN]{10,200}(?:[-_]\d{1,3}|[-+][ACGTUN]{6,60})?|[ACDEFGHIKLMNPQRSTVWY]{40,200}",
     "file": (
         r"[\w./-]{1,180}\.(?:nii|json|tsv|csv|edf|fif|vhdr|set|bdf|png|jpe?g|tiff?|dcm|mgz|gii|mat|npy|h5|txt|"
         r"pdf|wav|mp4|fastq|bam|vcf)(?:\.gz)?"

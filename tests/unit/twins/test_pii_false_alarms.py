@@ -63,3 +63,17 @@ def test_one_number_of_many_that_begins_with_two_zeros_is_no_call_from_abroad() 
     assert scan([*barcodes, "0049301234567"], None).kind is Kind.RECORD_ID
     assert scan([*barcodes, "0049301234567"] + ["00493012345678"] * 9, None).kind is Kind.PHONE
     assert scan(["none", "unknown"] * 50 + ["0049301234567"], None).classification is Class.DIRECT
+
+
+def some(signs: str, length: int) -> str:
+    return "".join(draw.choice(signs) for _ in range(length))
+
+
+def test_barcodes_of_cells_and_pairs_of_sequences_are_nobodys_accounts(subtests: pytest.Subtests) -> None:
+    columns = {
+        "with the number of a run": [f"{some('ACGT', 16)}-{at % 3 + 1}" for at in range(ROWS)],
+        "with the other end": [f"{some('ACGT', 10)}+{some('ACGT', 10)}" for _ in range(ROWS)],
+    }
+    for title, values in columns.items():
+        with subtests.test(title):
+            assert scan(values, None).kind is Kind.CODE
