@@ -82,8 +82,10 @@ _GROUPED = re.compile(r"(?=(?:\D?\d){7})\d{1,12}(?:[ ./-]\d{1,12}){1,5}", re.ASC
 """Digits in groups that are no phrase of anything known: seven digits or more."""
 
 _THING_INSIDE = re.compile(
-    r"[-_. ](?:sample|specimen|spec|aliquot|tube|vial|slide|block|plate|rack|well|lot|batch|lane)[-_ ]?\d",
-    re.IGNORECASE,
+    r"[-_. ](?:"
+    r"(?i:sample|specimen|spec|aliquot|tube|vial|slide|block|plate|rack|well|lot|batch|lane)[-_ ]?\d|"
+    # the row and the column of a plate of 96 wells
+    r"[A-H](?:0?[1-9]|1[0-2])$)",
 )
 _VALUE_MAIL = re.compile(r"[^\s@]{1,64}@[^\s@]{3,190}")
 _FRACTION = re.compile(r"[-+]?\d{0,20}[.,]\d{1,20}(?:[eE][-+]?\d{1,3})?", re.ASCII)

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from twins.pii import Class, Finding, Kind, phones
+from twins.pii import Action, Class, Finding, Kind, phones
 from twins.pii.column import ColumnScan
 from worker.pii_model import load
 
@@ -77,3 +77,13 @@ def test_barcodes_of_cells_and_pairs_of_sequences_are_nobodys_accounts(subtests:
     for title, values in columns.items():
         with subtests.test(title):
             assert scan(values, None).kind is Kind.CODE
+
+
+def test_a_code_that_ends_with_a_well_is_asked_about_and_called_no_number_of_people() -> None:
+    wells = [f"P{draw.randrange(1, 40):02d}-{draw.choice('ABCDEFGH')}{at % 12 + 1:02d}" for at in range(ROWS)]
+    found = scan(wells, None)
+    assert (found.classification, found.proposed) == (Class.NONE, Action.DROP)
+    people = [
+        f"P{draw.randrange(10, 40)}-{draw.choice('KLMNPR')}{draw.randrange(10, 99)}" for _ in range(ROWS)
+    ]
+    assert scan(people, None).kind is Kind.RECORD_ID
