@@ -17,6 +17,9 @@ REGION = 6
 GAP, FEWEST_OF_AN_OFFICE = 0.02, 50
 """Share of numbers of one length that counts as a length, and how many values show that one is left out."""
 
+FEWEST_IN_A_ROW = 50
+"""Values, of which none has a group with 0 in front, that show that the groups are amounts."""
+
 KEY = 0.95
 """Different values for each value, from which on a column tells people apart."""
 
@@ -134,6 +137,8 @@ def by_key(tally: Tally) -> Verdict | None:
         return verdict(
             Kind.RECORD_ID, 0.7, "Letters and digits, another in every row: it tells people apart.", "mixed"
         )
+    if _are_rows_of_amounts(tally):
+        return None
     all_digits = tally.of_present(tally.marks["grouped"] + numbered)
     if tally.share("grouped") >= 0.2 and all_digits >= MOSTLY and codes < MOSTLY:
         return verdict(
@@ -156,6 +161,12 @@ def by_key(tally: Tally) -> Verdict | None:
     if is_long or _skip_a_length(tally):
         return verdict(Kind.RECORD_ID, 0.5, "Long whole numbers, another in every row: perhaps identifiers.")
     return None
+
+
+def _are_rows_of_amounts(tally: Tally) -> bool:
+    """Of identifiers in four groups or more, one group in ten begins with 0; no amount does."""
+    rows = tally.marks["in a row"]
+    return rows >= FEWEST_IN_A_ROW and rows >= tally.marks["grouped"]
 
 
 def _skip_a_length(tally: Tally) -> bool:

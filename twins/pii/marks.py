@@ -81,6 +81,9 @@ _JOINED = re.compile(r"[a-z]{2,30}(?:_[a-z]{2,30}){1,4}")
 _GROUPED = re.compile(r"(?=(?:\D?\d){7})\d{1,12}(?:[ ./-]\d{1,12}){1,5}", re.ASCII)
 """Digits in groups that are no phrase of anything known: seven digits or more."""
 
+_IN_A_ROW = re.compile(r"[1-9]\d*(?: [1-9]\d*){3,5}", re.ASCII)
+"""Four numbers or more, of which none begins with 0."""
+
 _THING_INSIDE = re.compile(
     r"[-_. ](?:"
     r"(?i:sample|specimen|spec|aliquot|tube|vial|slide|block|plate|rack|well|lot|batch|lane)[-_ ]?\d|"
@@ -235,5 +238,6 @@ _PATTERNS = (
     ("account", _ACCOUNT),
     ("joined", _JOINED),
     ("grouped", _GROUPED),
+    ("in a row", _IN_A_ROW),
     ("whole email", _VALUE_MAIL),
 )

@@ -87,3 +87,11 @@ def test_a_code_that_ends_with_a_well_is_asked_about_and_called_no_number_of_peo
         f"P{draw.randrange(10, 40)}-{draw.choice('KLMNPR')}{draw.randrange(10, 99)}" for _ in range(ROWS)
     ]
     assert scan(people, None).kind is Kind.RECORD_ID
+
+
+def test_rows_of_amounts_never_begin_with_zero_and_groups_of_a_number_do() -> None:
+    rows = [" ".join(str(draw.randrange(200, 900)) for _ in range(6)) for _ in range(ROWS)]
+    found = scan(rows, None)
+    assert (found.classification, found.proposed) == (Class.NONE, Action.DROP)
+    groups = [" ".join(some("0123456789", 3) for _ in range(4)) for _ in range(ROWS)]
+    assert scan(groups, None).kind is Kind.RECORD_ID
