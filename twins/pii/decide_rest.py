@@ -131,6 +131,9 @@ def by_key(tally: Tally) -> Verdict | None:
     if tally.share("mixed") >= MOSTLY and tally.share("thing inside") >= MOSTLY:
         why = "Codes of plates, tubes or the like behind other signs, which may number people."
         return verdict(Kind.TEXT, 0.4, why, "thing inside")
+    if tally.share("short digest") >= MOSTLY:
+        why = "Seven hexadecimal signs: digests cut short, of files and changes or of numbers of people."
+        return verdict(Kind.TEXT, 0.4, why, "short digest")
     numbered = sum(count for digits, count in tally.numbers.lengths.items() if digits >= 7)
     mixed = tally.of_present(tally.marks["mixed"] + numbered) if tally.share("mixed") >= 0.2 else 0.0
     if mixed >= MOSTLY and codes < MOSTLY:

@@ -50,6 +50,9 @@ _MAC = re.compile(
 )
 _UUID = re.compile(r"\{?[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}\}?")
 _HEX = re.compile(r"(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{56}|[0-9a-f]{64}|[0-9a-f]{128})", re.IGNORECASE)
+_SHORT_HEX = re.compile(r"[0-9a-f](?=\d{0,4}[a-f])[0-9a-f]{6}")
+"""As git cuts its digests. Numbers of people have a letter in front or behind, and digits between."""
+
 _BASE64 = re.compile(r"(?=[^\s]{0,80}[a-z])(?=[^\s]{0,80}[A-Z])(?=[^\s]{0,80}\d)[A-Za-z0-9+/_-]{20,86}={0,2}")
 _URL = re.compile(r"(?:https?|ftp)://[^\s]{3,}|www\.[^\s]{3,}", re.IGNORECASE)
 _PROFILE = re.compile(
@@ -230,6 +233,7 @@ def _addresses_of_machines(value: str) -> list[str]:
 _PATTERNS = (
     ("mac", _MAC),
     ("hex digest", _HEX),
+    ("short digest", _SHORT_HEX),
     ("token", _BASE64),
     ("url", _URL),
     ("person code", _PERSON),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 from collections import Counter
 
@@ -95,3 +96,9 @@ def test_rows_of_amounts_never_begin_with_zero_and_groups_of_a_number_do() -> No
     assert (found.classification, found.proposed) == (Class.NONE, Action.DROP)
     groups = [" ".join(some("0123456789", 3) for _ in range(4)) for _ in range(ROWS)]
     assert scan(groups, None).kind is Kind.RECORD_ID
+
+
+def test_a_digest_cut_short_is_asked_about_and_a_letter_before_digits_is_a_number_of_people() -> None:
+    found = scan([hashlib.sha1(bytes([at])).hexdigest()[:7] for at in range(ROWS)], None)
+    assert (found.classification, found.proposed) == (Class.NONE, Action.DROP)
+    assert scan([f"c{some('123456789', 6)}" for _ in range(ROWS)], None).kind is Kind.RECORD_ID
