@@ -16,6 +16,9 @@ LONG = 7
 ONE_LENGTH, HUGE = 0.95, 15
 """Share of long numbers of one length, and digits of one number, from which on numbers are keys."""
 
+SHORT, FEWEST_DRAWN, SELDOM_TWICE = 5, 50, 0.95
+"""Digits of numbers that may be drawn for people, and how many values, and different ones, show it."""
+
 PADDED = 0.02
 """Share of fractions with a zero too many in front, from which on they are no measurements."""
 
@@ -43,6 +46,9 @@ def what_remains(tally: Tally) -> Verdict:
     if _are_long_and_seldom_repeat(tally):
         why = "Long whole numbers that seldom repeat: amounts, or telephones and numbers of people."
         return verdict(Kind.TEXT, 0.4, why)
+    if _fill_their_length(tally):
+        why = "Whole numbers of one length, evenly from its least to its most: drawn, perhaps for people."
+        return verdict(Kind.TEXT, 0.4, why)
     if tally.of_present(tally.numbers.count) >= MOSTLY:
         return verdict(Kind.NUMBER, 0.7, "Numbers in which nothing was recognised.")
     rule, share = code_of(tally, specific=False)
@@ -67,6 +73,18 @@ def _are_long_and_seldom_repeat(tally: Tally) -> bool:
 
 def _are_codes_that_repeat(tally: Tally) -> bool:
     return tally.share("mixed") >= MOSTLY and tally.distinct.count >= FEWEST
+
+
+def _fill_their_length(tally: Tally) -> bool:
+    """All between 10 000 and 99 999, say, hardly one twice, and as many below the middle as above it: amounts
+    are more often small, or pass into another length."""
+    numbers = tally.numbers
+    if len(numbers.lengths) != 1 or tally.present < FEWEST_DRAWN or tally.different < SELDOM_TWICE:
+        return False
+    [(length, cells)] = numbers.lengths.items()
+    middle = 5.5 * 10 ** (length - 1)
+    is_even = abs(numbers.mean - middle) <= 0.15 * middle
+    return cells == tally.present and length >= SHORT and numbers.high >= 8 * numbers.low and is_even
 
 
 def _are_longer_than_amounts(tally: Tally) -> bool:

@@ -102,3 +102,16 @@ def test_a_digest_cut_short_is_asked_about_and_a_letter_before_digits_is_a_numbe
     found = scan([hashlib.sha1(bytes([at])).hexdigest()[:7] for at in range(ROWS)], None)
     assert (found.classification, found.proposed) == (Class.NONE, Action.DROP)
     assert scan([f"c{some('123456789', 6)}" for _ in range(ROWS)], None).kind is Kind.RECORD_ID
+
+
+def test_numbers_that_fill_their_length_are_not_kept_and_amounts_are() -> None:
+    drawn = [str(number) for number in draw.sample(range(100_000, 1_000_000), ROWS)]
+    assert scan(drawn, None).proposed is Action.DROP
+    amounts = {
+        "mostly small": [str(11_000 + int(60_000 * draw.random() ** 4)) for _ in range(ROWS)],
+        "of several lengths": [str(draw.randrange(1_000, 1_000_000)) for _ in range(ROWS)] + ["998", "12000"],
+        "that repeat": [str(draw.randrange(10, 100) * 1000) for _ in range(2 * ROWS)],
+    }
+    assert {title: scan(values, None).proposed for title, values in amounts.items()} == dict.fromkeys(
+        amounts, Action.KEEP
+    )
