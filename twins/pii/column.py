@@ -17,6 +17,7 @@ from twins.pii.finding import Finding
 from twins.pii.header import kind_of_header
 from twins.pii.marks import LONGEST_WHOLE, is_missing, marks_of, marks_of_json, without_fraction
 from twins.pii.model import Model
+from twins.pii.organisations import is_organisation
 from twins.pii.tally import FULL_NAME, MOST_LETTERS, MOST_SHAPES, PERSON, Name, Tally, hash_of, shape_of
 from twins.pii.text import has_form_of_full_name, is_sentence
 from twins.pii.within import (
@@ -180,7 +181,8 @@ class ColumnScan:
             full = [at for at, label in enumerate(model.labels) if label == FULL_NAME]
             likely = said[:, person].sum(axis=1).tolist(), said[:, full].sum(axis=1).tolist()
             for value, any_name, full_name in zip(values, *likely, strict=True):
-                has_form = has_form_of_full_name(value)
+                # an office that is called after somebody has the form of a name as well
+                has_form = has_form_of_full_name(value) and not is_organisation(value)
                 self._tally.few.names[hash_of(value)] = Name(any_name, full_name, has_form)
 
 

@@ -115,3 +115,9 @@ def test_numbers_that_fill_their_length_are_not_kept_and_amounts_are() -> None:
     assert {title: scan(values, None).proposed for title, values in amounts.items()} == dict.fromkeys(
         amounts, Action.KEEP
     )
+
+
+def test_offices_with_a_few_short_names_among_them_are_nobody() -> None:
+    offices = ["Ospedale San Raffaele", "Hospital das Clínicas", "Policlinico Gemelli"]
+    found = scan(["AMC", "UMCU", "Radboudumc"] * 15 + offices * 5, None)
+    assert (found.classification, found.proposed) == (Class.NONE, Action.DROP)
