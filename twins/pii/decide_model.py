@@ -28,6 +28,9 @@ KNOWN, LIKELY_KNOWN, LONGEST_KNOWN = 0.6, 0.5, 5
 """Share of words that are names of people somewhere, from which on the model needs so little, and up to how
 many words a value may have then."""
 
+BORNE, LIKELY_BORNE = 0.85, 0.35
+"""The same where nearly all words are such names."""
+
 UNKNOWN, MORE_LIKELY = 0.2, 0.08
 """Share of such words below which the model has to be so much surer."""
 
@@ -79,7 +82,7 @@ def by_model(tally: Tally, *, doubtful: bool) -> Verdict | None:
         needed = _with_list(tally, needed)
     if _are_of_the_east(tally, person):
         return verdict(Kind.PERSON, 0.7, "Most values have the form of names of East Asia.", "east name")
-    if (person >= needed and person >= others) or (tally.share("comma name") >= MOSTLY and person >= 0.3):
+    if (person >= needed and person >= others) or _are_names_on_lists(tally, person):
         return verdict(Kind.PERSON, min(0.9, person), "Most values look like people's names.", "comma name")
     if not is_category and _are_accounts(tally):
         return verdict(Kind.USERNAME, 0.6, "Most values look like user names.", "account")
@@ -151,6 +154,15 @@ def _with_list(tally: Tally, needed: float) -> float:
     if tally.known_share >= KNOWN and is_long_enough:
         return min(needed, LIKELY_KNOWN)
     return needed + MORE_LIKELY * (tally.known_share < UNKNOWN)
+
+
+def _are_names_on_lists(tally: Tally, person: float) -> bool:
+    """With families in front; or nearly all known, of which the model takes some for towns. The list of names
+    has one town in two."""
+    if tally.share("comma name") >= MOSTLY and person >= 0.3:
+        return True
+    is_borne = tally.known_share >= BORNE and tally.distinct.count >= NUMEROUS and tally.words_each < 2
+    return is_borne and person >= max(LIKELY_BORNE, tally.mean("TERM", "CODE"), tally.mean("PLACE") - MARGIN)
 
 
 def _are_known_full_names(tally: Tally) -> bool:

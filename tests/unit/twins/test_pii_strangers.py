@@ -34,6 +34,11 @@ mccormick phillips penado eatmon tucker wooten lassiter beasley pruitt stricklan
 whitaker ledford buchanan crouse setzer hefner gryder teague
 """
 SMALL = _SMALL_TEXT.split()
+_OF_POLAND_TEXT = """
+Kowalski Wiśniewski Kamiński Lewandowski Zieliński Szymański Dąbrowski Kozłowski Jankowski Kwiatkowski
+Wojciechowski Piotrowski Grabowski Pawłowski Michalski Nowakowski Król Wieczorek Jabłoński Wróbel Mazur Zając
+"""
+OF_POLAND = _OF_POLAND_TEXT.split()
 OF_INDIA = [
     f"{given} {family}"
     for given in ("Bhavya", "Rhea", "Keshav", "Ishita", "Yash", "Dhruv")
@@ -64,6 +69,7 @@ def repeated(values: list[str], rows: int = 400) -> list[str]:
 
 IDENTIFY = (
     ("names in small letters", SMALL * 2, Kind.PERSON),
+    ("families of Poland that the model takes for towns", OF_POLAND * 5, Kind.PERSON),
     (
         "names in links of a spreadsheet",
         [f'=HYPERLINK("https://register.example/{at}", "{full(at)}")' for at in range(ROWS)],
