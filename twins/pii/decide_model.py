@@ -40,6 +40,9 @@ HOUSES, MOST_HOUSES = 0.3, 20
 FAMILIES = 0.85
 """Share of values with a frequent family name of China or Korea, each of which is borne by many."""
 
+MOST_SYLLABLES = 12
+"""Different short words up to which they may be categories as well as families."""
+
 SOME_STREETS = 0.3
 """Share of values with the word for a street and a number, where the model sees addresses in others."""
 
@@ -100,6 +103,8 @@ def _before_names(tally: Tally) -> Verdict | None:
     if tally.share("organisation") >= SOME:
         why = "Most values are names of organisations; some are called after people."
         return verdict(Kind.TEXT, 0.4, why, "organisation")
+    if tally.share("latin family of east") >= FAMILIES and tally.distinct.count > MOST_SYLLABLES:
+        return verdict(Kind.PERSON, 0.7, "Most values are family names of East Asia.", "latin family of east")
     if _are_small_names(tally):
         return verdict(Kind.PERSON, 0.6, "Most values are people's names in small letters.")
     return None

@@ -220,8 +220,8 @@ tang han feng deng cao peng zeng xiao tian dong yuan pan jiang cai yu du ye chen
 yao cui zhong tan fan jin shi liao jia xia fu fang bai zou meng xiong qin qiu yin xue yan duan lei hou long
 tao gu mao hao gong shao wan qian lai kong yi chang wen kang dai chan wong lee cheung lau leung ho ng lam
 yeung tsang chow fung kwok mak yip tse hui tsai hsu hsieh kuo chou tseng chiu chung tsui lui kim park choi
-jung jeong kang cho yoon yun jang lim oh seo shin kwon hwang ahn ryu hong jeon ko moon son bae baek nguyen
-tran le pham huynh phan vu vo dang bui do ngo duong ly
+jung jeong kang cho yoon yun jang lim im oh seo shin kwon hwang ahn an yoo ryu roh noh hong jeon ko moon son
+bae baek ha min nguyen tran le pham huynh phan vu vo dang bui do ngo duong ly
 """
 _FAMILIES_IN_LATIN = frozenset(_FAMILIES_IN_LATIN_TEXT.split())
 _LONGEST_NAME = 30
@@ -241,6 +241,11 @@ def has_family_in_latin(value: str) -> bool:
         return False
     words = value.replace(",", " ").casefold().split()
     return 2 <= len(words) <= 4 and (words[0] in _FAMILIES_IN_LATIN or words[-1] in _FAMILIES_IN_LATIN)
+
+
+def is_family_in_latin(value: str) -> bool:
+    """One word, written as a name, that is a frequent family name."""
+    return value.istitle() and value.casefold() in _FAMILIES_IN_LATIN
 
 
 def is_sentence(value: str) -> bool:
@@ -264,6 +269,8 @@ def forms_of(value: str) -> list[str]:
         found.append("full name form")
         if has_family_in_latin(value):
             found.append("latin name of east")
+    if is_family_in_latin(value):
+        found.append("latin family of east")
     if _EAST.fullmatch(value):
         found += ["east", "east name"] if has_form_of_east_asia(value) else ["east"]
     if not value.isascii() and is_frequent_name(value):

@@ -45,6 +45,14 @@ OF_INDIA = [
     for family in ("Vyas", "Sharma", "Gupta", "Kapoor")
 ]
 CHINESE = ("Wang", "Li", "Zhang", "Chen", "Liu", "Huang", "Zhao")
+_SHORT_TEXT = """
+Ng Li Ho Wu Xu Ma Lu Hu Yu Ko Oh An Im Ha Cho Kim Roh Bae Ahn Yoo Min Seo
+"""
+SHORT = _SHORT_TEXT.split()
+_ELEMENTS_TEXT = """
+Li Be Na Mg Al Si Cl Ar Ca Sc Ti Cr Mn Fe Co Ni Cu Zn He Ne Ho Lu
+"""
+ELEMENTS = _ELEMENTS_TEXT.split()
 STREETS = ("Oak", "Maple", "Cedar", "Lincoln", "Chester", "Jackson", "Holly", "Park")
 DIGITS = "0123456789"
 
@@ -106,6 +114,7 @@ IDENTIFY = (
         [f"{family} {given}" for family in CHINESE for given in ("Wei", "Xiaoming", "Yan", "Meiling")] * 3,
         Kind.PERSON,
     ),
+    ("families of East Asia alone", SHORT * 5, Kind.PERSON),
     (
         "streets with numbers for names",
         [f"{draw.choice(('Cra.', 'Cl.'))} {at} # {draw.randrange(9, 99)}-{at + 9}" for at in range(9, ROWS)],
@@ -171,6 +180,7 @@ HARMLESS = (
         "moments without signs between",
         [f"2023{1 + at % 12:02d}17T{at % 24:02d}{at % 60:02d}31" for at in range(ROWS)],
     ),
+    ("signs of elements", ELEMENTS * 5),
     ("days of a visit", [f"day {at}" for at in range(1, ROWS)]),
     (
         "towns in two syllables",
