@@ -96,6 +96,16 @@ def test_every_place_of_the_menu_is_in_sight_on_a_telephone(
     assert browser.driver.execute_script(hidden) or person != "holder"
 
 
+def test_a_refused_day_leaves_the_filters_in_one_line(shared_console: Console, browser: Browser):
+    browser.enter(shared_console, "olga")
+    browser.look(f"{shared_console.url}/audit?since=2026-02-30")
+    assert browser.text("#since-wrong")
+    bottoms = """
+        return [...document.querySelectorAll('.filters input')]
+            .map(each => each.getBoundingClientRect().bottom)"""
+    assert len(set(browser.driver.execute_script(bottoms))) == 1
+
+
 def test_the_table_that_was_chosen_can_be_read_on_a_telephone(shared_console: Console, browser: Browser):
     browser.enter(shared_console, "ada")
     browser.look(f"{shared_console.url}/datasets/heights/ask", width=390)
