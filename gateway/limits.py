@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from domain.errors import RequestError, TooLarge
 from domain.refusals import rights
 from gateway.access import OPEN_ROUTES, caller_of
-from gateway.pages.session import LOGIN, has_session
+from gateway.pages.session import LOGIN, logged_in
 from gateway.problems import answer
 from gateway.routes import PREFIX
 
@@ -76,7 +76,7 @@ def _stranger(scope: Scope) -> Response | None:
     """What somebody is told who is not logged in; None to whoever is. The route looks again."""
     request = Request(scope)
     if not scope["path"].startswith(PREFIX):
-        return None if has_session(request) else RedirectResponse(LOGIN, status_code=303)
+        return None if logged_in(request) else RedirectResponse(LOGIN, status_code=303)
     scheme, token = get_authorization_scheme_param(request.headers.get("authorization"))
     try:
         if scheme.lower() != "bearer" or not token:

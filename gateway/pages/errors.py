@@ -22,6 +22,7 @@ from domain.errors import (
 )
 from domain.places import place
 from gateway.pages.layout import page
+from gateway.pages.session import logged_in
 from gateway.problems import STATUS
 
 API = "/api/"
@@ -94,6 +95,7 @@ def _page(
     return page(
         request,
         "problem.html",
+        user=logged_in(request),
         status=status,
         title=title,
         number=status,

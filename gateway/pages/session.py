@@ -77,17 +77,15 @@ def page_user(request: Request, database: TheDatabase) -> User:
     return found.user
 
 
-def has_session(request: Request) -> bool:
-    """Whether somebody is logged in; what they may do is asked elsewhere."""
+def logged_in(request: Request) -> User | None:
+    """Who is logged in, if anybody; what they may do is asked elsewhere."""
     database: Database = request.app.state.database
+    token = request.cookies.get(cookie_name(request, COOKIE), "")
     with database.reading() as connection:
         try:
-            sessions.find(
-                connection, request.cookies.get(cookie_name(request, COOKIE), ""), datetime.now(UTC)
-            )
+            return sessions.find(connection, token, datetime.now(UTC)).user
         except Unauthenticated:
-            return False
-    return True
+            return None
 
 
 def page_requires(permission: Permission) -> Callable[[User, Request, Database], User]:

@@ -96,6 +96,16 @@ def test_every_place_of_the_menu_is_in_sight_on_a_telephone(
     assert browser.driver.execute_script(hidden) or person != "holder"
 
 
+def test_a_page_that_is_not_there_keeps_the_menu(shared_console: Console, browser: Browser):
+    """Of whoever is logged in; to others it shows none."""
+    for person, menus in (("holder", 1), (None, 0)):
+        browser.enter(shared_console, person)
+        browser.look(shared_console.url + NOWHERE)
+        assert browser.heading == "There is no such page"
+        assert len(browser.driver.find_elements("css selector", ".menu")) == menus
+    browser.complaints()  # the browser's own, of the two pages that are not there
+
+
 def test_a_refused_day_leaves_the_filters_in_one_line(shared_console: Console, browser: Browser):
     browser.enter(shared_console, "olga")
     browser.look(f"{shared_console.url}/audit?since=2026-02-30")
