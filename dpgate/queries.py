@@ -56,9 +56,14 @@ def histogram(
     return _query("histogram", options, column=column, **cut)
 
 
-def quantile(column: Column, *probabilities: str | float, **options: Any) -> dict[str, Any]:
-    """The median, or the values below which these shares of the rows lie."""
-    return _query("quantile", options, column=column, probabilities=list(probabilities or ("0.5",)))
+def quantile(
+    column: Column, *probabilities: str | float | Sequence[str | float], **options: Any
+) -> dict[str, Any]:
+    """The median, or the values below which these shares of the rows lie, one by one or as a list."""
+    shares = [
+        share for each in probabilities for share in ([each] if isinstance(each, str | float | int) else each)
+    ]
+    return _query("quantile", options, column=column, probabilities=shares or ["0.5"])
 
 
 def covariance(columns: Sequence[Column], **options: Any) -> dict[str, Any]:

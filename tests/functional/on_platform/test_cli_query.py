@@ -176,6 +176,7 @@ def test_every_kind_can_be_written_in_python() -> None:
         queries.histogram("age", bins=5),
         queries.histogram("age", edges=[20, 30]),
         queries.quantile("age"),
+        queries.quantile("age", [0.25, "0.75"]),
         queries.covariance(["age", "height"]),
         queries.regression("height", [age]),
     ]
