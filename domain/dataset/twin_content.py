@@ -81,9 +81,11 @@ class TwinTable(Model):
             raise ValueError("smallest_gap is between onsets; declare a column onset, or remove it")
         lower, upper = onset.bounds
         most = self.rows + self.rows // 5
-        if (most - 1) * (self.smallest_gap + self._step(onset)) > upper - lower:
+        apart = self.smallest_gap + self._step(onset)
+        if (most - 1) * apart > upper - lower:
             raise ValueError(
-                f"{most} onsets {self.smallest_gap:g} apart do not fit between {lower:g} and {upper:g}; "
+                f"rows: {self.rows} is up to {most} onsets, and smallest_gap: {self.smallest_gap:g} keeps "
+                f"two up to {apart:g} apart: they do not fit between {lower:g} and {upper:g}; "
                 "state fewer rows, a smaller gap or a later upper"
             )
 

@@ -360,7 +360,10 @@ def _stimuli(ending, twin, stem):
 
 def test_events_that_cannot_be_are_refused_or_told():
     for change, words in (
-        ({"gap": 2}, "18 onsets 2 apart do not fit between 0 and 18; state fewer rows"),
+        (
+            {"gap": 2},
+            "rows: 15 is up to 18 onsets, and smallest_gap: 2 keeps two up to 2.001 apart: they do not fit",
+        ),
         ({"gap": -1}, "is below 0."),
     ):
         with pytest.raises(InvalidRequest, match=words):
