@@ -71,7 +71,8 @@ def _about_clamping(row: Forecast, name: str) -> list[str]:
         return []
     return [
         f"{name}: {row.clamped_share:.0%} of the twin's blocks ended on a bound. Wider bounds remove that "
-        "bias and cost noise in proportion."
+        "bias and cost noise in proportion. The people of a blank form lie evenly between the declared "
+        "bounds: with such a twin keep bounds that you know from the subject."
     ]
 
 

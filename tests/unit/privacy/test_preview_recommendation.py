@@ -217,6 +217,11 @@ def test_each_trouble_has_its_sentence(facts, words):
     assert take(row(within_95=4, **facts)).reasons[-1] == found
 
 
+def test_on_a_blank_form_wider_bounds_are_not_what_helps():
+    (found,) = warnings_about([row(within_95=4, clamped_share=0.3)], names=("age",))
+    assert found.endswith("with such a twin keep bounds that you know from the subject.")
+
+
 @pytest.mark.parametrize(("bias", "word"), [(2.5, "above"), (-2.5, "below")])
 def test_bias_is_named_with_its_side(bias, word):
     biased = row(within_95=4)
