@@ -174,7 +174,8 @@ def send(request: dict[str, Any], *, job_id: str | None, wait: bool, as_json: bo
                 f"{error}. If the job may have arrived, submit it again with --job-id {job_id}: "
                 "the same id is charged once at most."
             ) from error
-        if not as_json and (behind := ahead(job, client.jobs(state=_AHEAD) if job.state == "QUEUED" else ())):
+        mine = client.jobs(state=_AHEAD) if job.state == "QUEUED" and not as_json else ()
+        if behind := ahead(job, mine, datetime.now(UTC)):
             err.print(behind, soft_wrap=True)
         if wait:
             if not as_json:

@@ -81,11 +81,17 @@ def _visible(job: Job) -> str:
     return "visible at" if job.turns_over is not None else "planned before"
 
 
-def ahead(job: Job, mine: Sequence[Job]) -> str:
+def ahead(job: Job, mine: Sequence[Job], now: datetime) -> str:
     """Of its author's own jobs alone: of others' nobody is told, since when one ends can depend on data."""
     before = [each for each in mine if each.id != job.id and each.raw["created_at"] < job.raw["created_at"]]
-    runs = max((each.due_at for each in before if each.due_at), default="")
-    until = f", of which the last that runs is due at {runs[11:16]} UTC" if runs else ""
+    until, last = (
+        "",
+        max((each for each in before if each.due_at), key=lambda each: each.due_at, default=None),
+    )
+    if last and last.due_at:
+        due = datetime.fromisoformat(last.due_at)
+        when = f"{_visible(last)} {due:%H:%M} UTC" if now <= due + CLOCKS_APART else "late"
+        until = f", of which the last that runs is {when}"
     some = "1 of your jobs is" if len(before) == 1 else f"{len(before)} of your jobs are"
     told = f"{some} ahead of it{until}. Its own time begins behind what is ahead, also of others' jobs."
     return told if before else ""

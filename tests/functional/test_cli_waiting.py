@@ -54,12 +54,18 @@ def test_a_job_behind_others_of_its_author_is_told_so() -> None:
     made = "2027-01-01T00:00:0{}Z"
     job = job_of(state="QUEUED", created_at=made.format(5), due_at=None)
     later = job_of(id="job-later", created_at=made.format(6))
-    assert ahead(job, [job, later]) == ""
+    before, after = DUE - timedelta(seconds=1), DUE + CLOCKS_APART + timedelta(seconds=1)
+    assert ahead(job, [job, later], before) == ""
     waits = job_of(id="job-waits", state="QUEUED", created_at=made.format(2), due_at=None)
-    assert ahead(job, [later, job, waits]).startswith("1 of your jobs is ahead of it. Its own time begins")
+    assert ahead(job, [later, job, waits], before).startswith(
+        "1 of your jobs is ahead of it. Its own time begins"
+    )
     runs = job_of(id="job-runs", created_at=made.format(1))
-    told = ahead(job, [later, job, waits, runs])
-    assert told.startswith("2 of your jobs are ahead of it, of which the last that runs is due at 00:10 UTC.")
+    two = "2 of your jobs are ahead of it, of which the last that runs is"
+    assert ahead(job, [later, job, waits, runs], before).startswith(f"{two} planned before 00:10 UTC.")
+    assert ahead(job, [later, job, waits, runs], after).startswith(f"{two} late.")
+    padded = job_of(id="job-padded", created_at=made.format(1), **PADDED)
+    assert ahead(job, [later, job, waits, padded], before).startswith(f"{two} visible at 00:10 UTC.")
 
 
 def test_a_command_that_takes_its_time_shows_at_a_terminal_that_it_goes_on(tmp_path: Path) -> None:
