@@ -33,7 +33,10 @@ from dpgate.unpacking import write_files
 
 LONGEST_WAIT_S = 3600.0
 Paying = Annotated[str | None, typer.Option(help="Spend from a project's allocation.")]
-ChosenId = Annotated[str | None, typer.Option(help="An id of your choice; repeating it is harmless.")]
+ChosenId = Annotated[
+    str | None,
+    typer.Option(help="An id of your choice, 8 to 64 letters, digits, - or _; repeating it is harmless."),
+]
 Waits = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait and print the release.")]
 Anyway = Annotated[bool, typer.Option("--anyway", help="Submit it although something speaks against it.")]
 JobArgument = Annotated[str, typer.Argument(help="The job's id.")]
