@@ -203,15 +203,11 @@ def get_twin(database: Database, user: User, name: Slug, wanted: WantedTwin) -> 
 def get_budget(database: Database, user: User, name: Slug) -> BudgetView:
     with database.reading() as connection:
         dataset = datasets.newest(connection, name, user)
-        projects_of_user = projects.names_of(connection, user)
-        accounts = [
-            account
-            for account in ledger.list_accounts(connection, cohort=dataset.cohort)
-            if user.name == dataset.owner
-            or account.kind == "cohort"
-            or (account.kind == "user" and account.holder == user.name)
-            or (account.kind == "project" and account.holder in projects_of_user)
-        ]
+        mine: list[tuple[ledger.AccountKind, str]] = [("user", user.name)]
+        mine += [("project", name) for name in projects.names_of(connection, user)]
+        accounts = ledger.list_accounts(
+            connection, cohort=dataset.cohort, of=None if user.name == dataset.owner else mine
+        )
     return BudgetView(
         dataset=name,
         cohort=dataset.cohort,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from datetime import UTC, date, datetime
+from functools import partial
 
+import sqlalchemy as sa
 from pydantic import BaseModel, Field
 
 from desk.grants import GrantView, Shares
@@ -16,6 +18,7 @@ from domain.project import Grant, NewProject, Project, ProjectState, subject_of_
 from store import grants, history, leadless, projects
 from store.database import Database
 from store.history import Wanted
+from store.spoilt import all_but_spoilt
 
 MAX_EVENTS = 100
 
@@ -99,21 +102,20 @@ def make_project(database: Database, user: User, new: NewProject) -> ProjectView
 
 @needs(Permission.PROJECT_READ)
 def list_projects(database: Database, user: User) -> list[ProjectView]:
-    now = datetime.now(UTC)
-    views = []
     with database.reading() as connection:
-        for project in projects.visible_to(connection, user):
-            granted = grants.of_project(connection, project.name, user)
-            views.append(ProjectView.of(project, granted, grants.shares(connection, granted), now))
-    return views
+        found = projects.visible_to(connection, user)
+        return all_but_spoilt(partial(_view, connection, project, user) for project in found)
 
 
 @needs(Permission.PROJECT_READ)
 def get_project(database: Database, user: User, project: Slug) -> ProjectView:
     with database.reading() as connection:
-        found = projects.get_visible(connection, project, user)
-        granted = grants.of_project(connection, project, user)
-        return ProjectView.of(found, granted, grants.shares(connection, granted), datetime.now(UTC))
+        return _view(connection, projects.get_visible(connection, project, user), user)
+
+
+def _view(connection: sa.Connection, found: Project, user: User) -> ProjectView:
+    granted = grants.of_project(connection, found.name, user)
+    return ProjectView.of(found, granted, grants.shares(connection, granted), datetime.now(UTC))
 
 
 @needs(Permission.PROJECT_READ)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Iterable
 
 import sqlalchemy as sa
 
-from domain.errors import NotReady
+from domain.errors import NotReady, Spoilt
 from domain.states import JobState, LedgerAction, is_terminal
 from store.database import Database, insert_once
+from store.ledger import account_of, check_readable
 from store.tables import (
     accounts,
     audit_events,
@@ -21,6 +23,7 @@ from store.tables import (
 )
 from store.zone_ledger import ZoneLedger
 
+log = logging.getLogger(__name__)
 LEDGER = "zone ledger "
 ANOTHER_LEDGER = (
     "this platform charges by another ledger of its worker zone. All its workers share one zone folder: name "
@@ -28,6 +31,16 @@ ANOTHER_LEDGER = (
 )
 NAME_IT = "name the one that the platform was started with, in DPGATE_DATABASE_URL or with --database-url"
 _UNDER_WAY = (JobState.RUNNING, JobState.AGGREGATING)
+
+
+def accounts_are_read(connection: sa.Connection, *, job_id: str, cohort: str) -> bool:
+    """Whether the accounts that the job is charged to can be read, all of them."""
+    try:
+        check_readable(connection, job_id=job_id, cohort=cohort)
+    except Spoilt as error:
+        log.error("%s", error.sentence)
+        return False
+    return True
 
 
 def ledger(connection: sa.Connection) -> str | None:
@@ -70,9 +83,8 @@ def trail_holds(connection: sa.Connection, number: int, digest: str) -> bool:
 
 def spent(connection: sa.Connection, cohort: str) -> dict[str, int]:
     """Units of each currency that the cohort's own accounts count as spent."""
-    query = sa.select(accounts.c.currency, accounts.c.spent)
-    own = query.where(accounts.c.cohort == cohort, accounts.c.kind == "cohort")
-    return {row.currency: row.spent for row in connection.execute(own)}
+    own = sa.select(accounts).where(accounts.c.cohort == cohort, accounts.c.kind == "cohort")
+    return {str(found.currency): found.spent for found in map(account_of, connection.execute(own))}
 
 
 def cohorts_spent(connection: sa.Connection) -> dict[str, dict[str, int]]:

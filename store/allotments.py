@@ -59,5 +59,5 @@ def members(connection: sa.Connection, account: Account) -> set[str]:
 
 def shares_of(connection: sa.Connection, *, project: str, cohort: str) -> list[Account]:
     """What a project may spend of a cohort's budget, by currency."""
-    accounts_of = list_accounts(connection, cohort=cohort)
-    return [account for account in accounts_of if (account.kind, account.holder) == ("project", project)]
+    found = list_accounts(connection, cohort=cohort, of=[("project", project)])
+    return [account for account in found if account.kind == "project"]

@@ -54,10 +54,14 @@ class SigningSecrets:
 
 
 def find_address(connection: sa.Connection, name: str) -> Address | None:
-    row = connection.execute(
-        sa.select(email_addresses).where(email_addresses.c.name == name, _works(email_addresses.c.name))
-    ).one_or_none()
-    return None if row is None else Address(row.address, row.set_at, row.confirmed_at)
+    """None also of one that cannot be read: they may set another."""
+    query = sa.select(email_addresses).where(email_addresses.c.name == name, _works(email_addresses.c.name))
+    return next(iter(readable(_address, connection.execute(query))), None)
+
+
+@reads("the e-mail address of", by="name")
+def _address(row: sa.Row[Any]) -> Address:
+    return Address(row.address, row.set_at, row.confirmed_at)
 
 
 def set_address(connection: sa.Connection, name: str, address: str, now: datetime) -> bool:
@@ -96,7 +100,7 @@ def confirm(connection: sa.Connection, name: str, code: str, now: datetime) -> N
     if row is None or row.confirmed_at is not None:
         raise NotFound("code", "you have no address that waits for a code.", "Set one first.")
     expected = row.code_hash if row.code_until and now < row.code_until else None
-    if not hmac.compare_digest(expected or "", hash_of(code)):
+    if not hmac.compare_digest(str(expected or "").encode(), hash_of(code).encode()):
         raise InvalidRequest(
             "code", "is not the one that was sent last, or is older than a day.", "Ask for another mail."
         )

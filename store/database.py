@@ -113,8 +113,11 @@ class Database:
 
 
 class Broken:
-    """In place of a document, an instant or a text that is none. It has nothing that those have: whoever
-    reads it notices."""
+    """In place of a document, an instant, a number or a text that is none. It has nothing that those have:
+    whoever reads it notices."""
+
+    def __str__(self) -> str:
+        return "(cannot be read)"
 
 
 def _document(text: str | bytes | Broken) -> Any:
@@ -166,6 +169,39 @@ class _DayAsText(sqlite.DATE):
 
     def result_processor(self, *named: Any) -> Callable[[Any], Any]:
         return partial(_or_broken, super().result_processor(*named))  # type: ignore[arg-type]  # both have one
+
+
+def _whole(kept: Any) -> Any:
+    return kept if kept is None or isinstance(kept, int) else Broken()
+
+
+def _number(kept: Any) -> Any:
+    return kept if kept is None or isinstance(kept, int | float) else Broken()
+
+
+def _letters(kept: Any) -> Any:
+    return Broken() if isinstance(kept, bytes) else kept
+
+
+class _WholeAsKept(sa.Integer):
+    """SQLite keeps any text or bytes in a column of numbers."""
+
+    def result_processor(self, *_named: Any) -> Callable[[Any], Any]:
+        return _whole
+
+
+class _NumberAsKept(sa.Float[float]):
+    """The same."""
+
+    def result_processor(self, *_named: Any) -> Callable[[Any], Any]:
+        return _number
+
+
+class _LettersAsKept(sa.String):
+    """And bytes in one of texts."""
+
+    def result_processor(self, *_named: Any) -> Callable[[Any], Any]:
+        return _letters
 
 
 @contextmanager
@@ -223,8 +259,9 @@ def _end_statements(engine: sa.Engine, *, after_s: int) -> None:
 
 
 def _tune_sqlite(engine: sa.Engine, *, busy_s: int) -> None:
+    as_kept = {sa.Integer: _WholeAsKept, sa.Float: _NumberAsKept, sa.String: _LettersAsKept}
     times = {sa.DateTime: _InstantAsText, sa.Date: _DayAsText}
-    engine.dialect.colspecs = {**engine.dialect.colspecs, **times}
+    engine.dialect.colspecs = {**engine.dialect.colspecs, **times, **as_kept}
 
     @event.listens_for(engine, "connect")
     def _on_connect(connection: Any, _record: Any) -> None:

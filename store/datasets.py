@@ -16,7 +16,7 @@ from domain.job import Job
 from domain.permissions import User, may_see_dataset
 from domain.policy import on_record
 from domain.refusals import admission
-from store import audit, cohorts, grants, policies, reviewers
+from store import audit, cohorts, grants, ledger, policies, reviewers
 from store.clock import is_over
 from store.database import insert_once
 from store.policies import policies as policy_rows
@@ -218,15 +218,17 @@ def reviewed_by(connection: sa.Connection, user: User) -> list[Dataset]:
 
 
 def unreadable(connection: sa.Connection, *, owner: str | None = None) -> list[Spoilt]:
-    """Data sets of which a version, or the policy in effect, cannot be read: this owner's, or all."""
+    """Data sets of which a version, or the policy in effect, or an account cannot be read: this owner's, or
+    all."""
     query = _IN_EFFECT if owner is None else _IN_EFFECT.where(datasets.c.owner == owner)
-    found = dict[str, Spoilt]()
+    found, cohorts_of = dict[str, Spoilt](), set[str]()
     for row in connection.execute(query.order_by(datasets.c.name)):
+        cohorts_of.add(row.cohort)
         try:
             _dataset(row)
         except Spoilt as error:
             found.setdefault(row.name, error)
-    return list(found.values())
+    return [*found.values(), *ledger.unreadable(connection, among=cohorts_of if owner else None)]
 
 
 def importing(connection: sa.Connection, *, older_than_s: float, now: datetime) -> list[str]:

@@ -17,6 +17,7 @@ from domain.project import subject_of_grant, subject_of_project
 from domain.states import JobState
 from privacy.cost import Currency
 from store import audit, reviewers
+from store.ledger import account_of
 from store.project_tables import grants, projects
 from store.tables import accounts, audit_events, datasets, jobs
 
@@ -75,10 +76,8 @@ def versions(connection: sa.Connection, name: str) -> list[Version]:
 
 def spent(connection: sa.Connection, *, cohort: str) -> dict[Currency, int]:
     """What everybody together has spent, in units of each currency."""
-    query = sa.select(accounts.c.currency, accounts.c.spent).where(
-        accounts.c.cohort == cohort, accounts.c.kind == "cohort"
-    )
-    return {Currency(row.currency): row.spent for row in connection.execute(query)}
+    query = sa.select(accounts).where(accounts.c.cohort == cohort, accounts.c.kind == "cohort")
+    return {found.currency: found.spent for found in map(account_of, connection.execute(query))}
 
 
 def events(

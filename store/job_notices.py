@@ -19,8 +19,10 @@ from domain.notice import NoticeKind, service_named
 from domain.states import Actor, JobState
 from store import notices, reviewers
 from store.database import insert_once
+from store.ledger import Account, account_of
 from store.notice_tables import low_accounts
 from store.project_tables import project_members
+from store.spoilt import readable
 from store.tables import accounts, cohorts, datasets, jobs
 
 LOW_PERCENT = 80
@@ -84,7 +86,8 @@ def tell_of_low_budget(
         taken >= accounts.c.cap - accounts.c.cap // 5,
         accounts.c.id.not_in(sa.select(low_accounts.c.account_id)),
     )
-    for account in connection.execute(low.order_by(accounts.c.id)).all():
+    # somebody else's that cannot be read is not this job's: it covers the job or not, and is refused there
+    for account in readable(account_of, connection.execute(low.order_by(accounts.c.id)).all()):
         if insert_once(connection, low_accounts, {"account_id": account.id, "at": now}):
             notices.tell(
                 connection,
@@ -100,7 +103,7 @@ def tell_of_low_budget(
             )
 
 
-def _whom(connection: sa.Connection, account: sa.Row[tuple[object, ...]]) -> set[str]:
+def _whom(connection: sa.Connection, account: Account) -> set[str]:
     """The rights holder, and whoever's part of the budget it is."""
     owner = connection.execute(sa.select(cohorts.c.owner).where(cohorts.c.id == account.cohort)).scalar_one()
     if account.kind == "user":

@@ -7,19 +7,21 @@ sum is a valid filter for adaptively chosen losses: `privacy.accounting` has the
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
 import sqlalchemy as sa
 
-from domain.errors import PlatformError, RequestError
+from domain.errors import PlatformError, RequestError, Spoilt
 from domain.refusals import jobs as refusals
 from domain.states import LedgerAction
 from privacy.cost import Cost, Currency, format_amount
 from store import turn
 from store.database import insert_once
 from store.project_tables import project_members
+from store.spoilt import reads
 from store.tables import Moment, accounts, ledger_entries
 
 AccountKind = Literal["cohort", "project", "user"]
@@ -88,13 +90,23 @@ _CHARGE = _change(
 )
 _REFUND = _change(LedgerAction.REFUND, reserved=accounts.c.reserved - _AMOUNT)
 _RESERVED = (
-    sa.select(ledger_entries.c.account_id, ledger_entries.c.amount, accounts.c.currency)
+    sa.select(accounts, ledger_entries.c.amount)
     .join(accounts, accounts.c.id == ledger_entries.c.account_id)
     .where(
         ledger_entries.c.job_id == sa.bindparam("job", type_=sa.String),
         ledger_entries.c.action == LedgerAction.RESERVE.value,
     )
     .order_by(ledger_entries.c.account_id)
+)
+_CHARGED = sa.select(accounts).where(
+    sa.or_(
+        (accounts.c.cohort == sa.bindparam("cohort", type_=sa.String)) & (accounts.c.kind == "cohort"),
+        accounts.c.id.in_(
+            sa.select(ledger_entries.c.account_id).where(
+                ledger_entries.c.job_id == sa.bindparam("job", type_=sa.String)
+            )
+        ),
+    )
 )
 _AUTHOR: sa.BindParameter[str] = sa.bindparam("author", type_=sa.String)
 _COVERING = (
@@ -141,13 +153,19 @@ def find_account(
             accounts.c.currency == currency.value,
         )
     ).one_or_none()
-    return None if row is None else _account(row)
+    return None if row is None else account_of(row)
 
 
-def list_accounts(connection: sa.Connection, *, cohort: str) -> list[Account]:
-    """The cohort's own first, then each project's and user's; of each, epsilon before delta."""
+def list_accounts(
+    connection: sa.Connection, *, cohort: str, of: Collection[tuple[AccountKind, str]] | None = None
+) -> list[Account]:
+    """The cohort's own first, then each project's and user's, or those `of` these kinds and holders; of each,
+    epsilon before delta. Raises Spoilt where one cannot be read."""
     query = sa.select(accounts).where(accounts.c.cohort == cohort).order_by(*IN_ORDER)
-    return [_account(row) for row in connection.execute(query)]
+    if of is not None:
+        held = ((accounts.c.kind == kind) & (accounts.c.holder == holder) for kind, holder in of)
+        query = query.where(sa.or_(accounts.c.kind == "cohort", *held))
+    return [account_of(row) for row in connection.execute(query)]
 
 
 def reserve(
@@ -179,6 +197,23 @@ def charge(connection: sa.Connection, *, job_id: str, now: datetime) -> None:
 def refund(connection: sa.Connection, *, job_id: str, now: datetime) -> None:
     """Give a reservation back; only the job state table decides when that is allowed."""
     _settle(connection, _REFUND, job_id, now)
+
+
+def check_readable(connection: sa.Connection, *, job_id: str, cohort: str) -> None:
+    """Raises Spoilt where an account of the cohort, or one that covers the job, cannot be read."""
+    for row in connection.execute(_CHARGED, {"job": job_id, "cohort": cohort}):
+        account_of(row)
+
+
+def unreadable(connection: sa.Connection, *, among: Collection[str] | None) -> list[Spoilt]:
+    """The budgets of all cohorts, or of these, of which an account cannot be read."""
+    found = dict[str, Spoilt]()
+    for row in connection.execute(sa.select(accounts).order_by(accounts.c.id)):
+        try:
+            account_of(row)
+        except Spoilt as error:
+            found.setdefault(str(row.cohort), error)
+    return [error for cohort, error in found.items() if among is None or cohort in among]
 
 
 def standings(connection: sa.Connection, *, job_id: str, cohort: str) -> tuple[Standing, ...]:
@@ -219,7 +254,7 @@ def _covering(
         share = found.get(("project", currency))
         if project is not None and (share is None or share.member is None):
             raise refusals.NO_SHARE(currency=currency, project=project, author=author)
-    return [_account(row) for row in rows]
+    return [account_of(row) for row in rows]
 
 
 def _settle(connection: sa.Connection, change: turn.Change, job_id: str, now: datetime) -> None:
@@ -227,12 +262,14 @@ def _settle(connection: sa.Connection, change: turn.Change, job_id: str, now: da
     entries = connection.execute(_RESERVED, {"job": job_id}).all()
     if not entries:
         raise PlatformError(f"job {job_id} has no reservation")
+    for entry in entries:
+        account_of(entry)  # the database would add to what it cannot read as to nothing
     amounts = {(entry.currency, entry.amount) for entry in entries}
     if len(amounts) != len({currency for currency, _ in amounts}):
         raise PlatformError(f"job {job_id} has reserved different amounts of one currency")
     turn.take(connection)
     cost = Cost.of({Currency(currency): amount for currency, amount in amounts})
-    ids = [entry.account_id for entry in entries]
+    ids = [entry.id for entry in entries]
     change.execute(connection, ids=ids, job=job_id, now=now, **_amounts(cost))
 
 
@@ -240,7 +277,10 @@ def _amounts(cost: Cost) -> dict[str, int]:
     return {currency.value: cost[currency] for currency in Currency}
 
 
-def _account(row: sa.Row[Any]) -> Account:
+@reads("the budget of cohort", by="cohort")
+def account_of(row: sa.Row[Any]) -> Account:
+    """What is kept of one. Raises Spoilt: to count one that cannot be read as nothing taken would be to spend
+    more than there is."""
     return Account(
         row.id, row.cohort, row.kind, row.holder, Currency(row.currency), row.cap, row.reserved, row.spent
     )
@@ -260,7 +300,7 @@ def no_budget(currency: Currency) -> RequestError:
 
 def _exceeded(connection: sa.Connection, ids: list[int], cost: Cost) -> RequestError:
     query = sa.select(accounts).where(accounts.c.id.in_(ids)).order_by(accounts.c.id)
-    found = [_account(row) for row in connection.execute(query)]
+    found = [account_of(row) for row in connection.execute(query)]
     account = next(account for account in found if account.left < cost[account.currency])
     whose = {
         "cohort": "of this data set",

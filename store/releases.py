@@ -106,8 +106,8 @@ def _id(public_pem: str) -> str:
 
 def _published(connection: sa.Connection) -> str | None:
     query = sa.select(platform_facts.c.value).where(platform_facts.c.name == SIGNING_KEY)
-    found: str | None = connection.execute(query).scalar()
-    return found
+    found = connection.execute(query).scalar()
+    return found if isinstance(found, str) else None
 
 
 def _get(connection: sa.Connection, job: Job) -> Release:

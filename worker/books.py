@@ -63,7 +63,7 @@ def why_not_charged(zone: WorkerZone, connection: sa.Connection, job: Job, datas
         mandates.take_in(zone, dataset.name)
         with zone.ledger.reading() as page:
             return (
-                _behind(page, connection)
+                _behind(page, connection, job, dataset)
                 or _disputed(page, job, job_digest(job, dataset))
                 or _allowed(zone, page, job, dataset, page.spent(dataset.cohort))
             )
@@ -75,8 +75,7 @@ def enter_charge(zone: WorkerZone, connection: sa.Connection, job: Job, dataset:
     """In the platform's transaction, before its own charge. Raises OffTheBooks."""
     digest = job_digest(job, dataset)
     with _written(zone) as page:
-        reason = _behind(page, connection) or _disputed(page, job, digest)
-        if reason is not None:
+        if (reason := _behind(page, connection, job, dataset) or _disputed(page, job, digest)) is not None:
             raise OffTheBooks(reason)
         spent = _settled(page, connection, dataset.cohort)
         if page.find(Kind.CHARGE, job.id) is not None:
@@ -127,10 +126,10 @@ def why_not_drawn(zone: WorkerZone, connection: sa.Connection, job: Job, dataset
 def _why_not_drawn(zone: WorkerZone, connection: sa.Connection, job: Job, dataset: Dataset) -> Reason | None:
     mandates.take_in(zone, dataset.name)
     with zone.ledger.reading() as page:
-        if page.drawn(job.id) is not None and _behind(page, connection) is None:
+        if page.drawn(job.id) is not None and _behind(page, connection, job, dataset) is None:
             return None  # drawn by a worker that died before the platform knew: that release is handed out
         return (
-            _behind(page, connection)
+            _behind(page, connection, job, dataset)
             or _not_charged(page, job, job_digest(job, dataset))
             or _state_of_another_day(page, connection, job, dataset)
             or mandates.why_not_released(zone, page, dataset)
@@ -219,14 +218,16 @@ def _read(zone: WorkerZone) -> Iterator[Page]:
         raise OffTheBooks(Reason.LEDGER_MISSING) from None
 
 
-def _behind(page: Page, connection: sa.Connection) -> Reason | None:
+def _behind(page: Page, connection: sa.Connection, job: Job, dataset: Dataset) -> Reason | None:
     # what only reads sees a moment that is over, of which the ledger may know more
     if connection.get_execution_options().get("dpgate_reading"):
         raise PlatformError("both ledgers are compared in a transaction that sees what others commit")
     if page.restored() is not None or agreement.ledger(connection) not in (None, page.identity()):
         return Reason.LEDGER_BEHIND
     head = page.newest_head()
-    return None if head is None or agreement.trail_holds(connection, *head) else Reason.LEDGER_BEHIND
+    holds = head is None or agreement.trail_holds(connection, *head)
+    are_read = agreement.accounts_are_read(connection, job_id=job.id, cohort=dataset.cohort)
+    return None if holds and are_read else Reason.LEDGER_BEHIND
 
 
 def _disputed(page: Page, job: Job, digest: str) -> Reason | None:

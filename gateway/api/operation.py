@@ -56,7 +56,7 @@ class OperationView(BaseModel):
     stuck: list[StuckView]
     maintenance: MaintenanceView
     refused_logins: LoginsView
-    unreadable: list[str] = Field(description="Data sets of which a row cannot be read: sentences")
+    unreadable: list[str] = Field(description="Data sets and budgets that cannot be read: sentences")
 
     @classmethod
     def of(cls, found: Overview, spoilt: Sequence[Spoilt]) -> OperationView:

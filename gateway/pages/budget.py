@@ -20,7 +20,7 @@ from domain.states import LedgerAction
 from drawing.timeline import Standing, Timeline, draw_timeline
 from formats.delimited_text import csv_text
 from gateway.access import TheDatabase
-from gateway.pages.budget_bar import bars, whole
+from gateway.pages.budget_bar import bars, whole_or_why
 from gateway.pages.downloads import attached
 from gateway.pages.layout import counted, day, instant, page
 from gateway.pages.session import page_requires
@@ -64,7 +64,7 @@ def list_budgets(request: Request, user: Reader, database: TheDatabase) -> Respo
     """What is left of each data set that this user may see."""
     with database.reading() as connection:
         visible = datasets.visible_to(connection, user)
-    found = [(dataset, whole(get_budget(database, user, dataset.name))) for dataset in visible]
+    found = [(dataset, *whole_or_why(database, user, dataset.name)) for dataset in visible]
     return page(request, "budgets.html", user=user, found=found)
 
 

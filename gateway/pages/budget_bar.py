@@ -6,7 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from desk.datasets import AccountView, BudgetView
+from desk.datasets import AccountView, BudgetView, get_budget
+from domain.errors import Spoilt
+from domain.permissions import User
+from store.database import Database
 
 LONGEST = 8
 """Characters of an amount that is shown as it is. A longer one is cut; its exact text is the drawing's."""
@@ -72,6 +75,14 @@ def binding(budget: BudgetView, *, project: str | None) -> BudgetView:
 def whole(budget: BudgetView) -> list[Bar]:
     """The accounts of everybody together."""
     return [bar for bar in bars(budget) if bar.kind == "cohort"]
+
+
+def whole_or_why(database: Database, user: User, name: str) -> tuple[list[Bar], str]:
+    """For a list; where it cannot be read, the sentence that says so, in place of an amount."""
+    try:
+        return whole(get_budget(database, user, name)), ""
+    except Spoilt as error:
+        return [], error.sentence
 
 
 def questions_left(accounts: Sequence[Bar], cost: Mapping[str, str]) -> int:

@@ -16,7 +16,7 @@ from domain.model import Slug
 from domain.permissions import Permission, Role, User
 from gateway.access import TheDatabase
 from gateway.pages import dataset_facts
-from gateway.pages.budget_bar import Bar, whole
+from gateway.pages.budget_bar import Bar, whole, whole_or_why
 from gateway.pages.downloads import attached
 from gateway.pages.layout import page
 from gateway.pages.session import page_requires
@@ -32,7 +32,7 @@ class Tile:
     """One data set in the catalogue."""
 
     dataset: Dataset
-    bars: list[Bar]
+    bars: tuple[list[Bar], str]
     promises: list[dataset_facts.Promise]
     columns: int
 
@@ -57,7 +57,7 @@ def list_datasets(
     tiles = [
         Tile(
             dataset=dataset,
-            bars=whole(get_budget(database, user, dataset.name)),
+            bars=whole_or_why(database, user, dataset.name),
             promises=dataset_facts.promises(dataset.declaration.policy),
             columns=sum(len(table.columns) for table in dataset.declaration.tables),
         )

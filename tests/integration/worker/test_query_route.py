@@ -44,7 +44,7 @@ def ask(bench: Bench, query: dict[str, Any], *, epsilon: str = "1", **fields: An
     request = parse(QueryRequest, {"dataset": "heights", "query": query, "epsilon": epsilon, **fields})
     job_id, now = f"query-{next(_numbers):06d}", bench.clock()
     with bench.database.transaction() as connection:
-        dataset = datasets.newest(connection, "heights", given_user(connection, "ada"))
+        dataset = datasets.newest(connection, request.dataset, given_user(connection, "ada"))
         job, _ = jobs.submit(
             connection,
             job_id=job_id,
