@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import sqlalchemy as sa
@@ -62,18 +63,26 @@ def read_for_review(connection: sa.Connection, job: Job) -> Release:
 
 def digests(connection: sa.Connection) -> dict[str, str]:
     """Of every release as it stands there now, by its job; nothing, of one that is no document."""
-    numbers = connection.execute(sa.select(releases.c.job_id, sa.cast(releases.c.body, sa.Text)))
-    return {row[0]: _digest(row[1]) for row in numbers}
+    return {job_id: _digest(body) for job_id, body in _bodies(connection)}
 
 
 def ids(connection: sa.Connection) -> dict[str, str]:
-    """Of every release, by its job."""
-    return {row[0]: row[1] for row in connection.execute(sa.select(releases.c.job_id, releases.c.id))}
+    """Of every release, by its job: what is in the digest, not the row's own, which anybody may write."""
+    return {job_id: str(body.get("id")) for job_id, body in _bodies(connection) if isinstance(body, dict)}
 
 
-def _digest(text: str | bytes) -> str:
+def _bodies(connection: sa.Connection) -> Iterator[tuple[str, Any]]:
+    """None for one that is no document."""
+    for job_id, text in connection.execute(sa.select(releases.c.job_id, sa.cast(releases.c.body, sa.Text))):
+        try:
+            yield job_id, json.loads(text)
+        except (ValueError, RecursionError):
+            yield job_id, None
+
+
+def _digest(body: Any) -> str:
     try:
-        return hashlib.sha256(canonical(json.loads(text))).hexdigest()
+        return "" if body is None else hashlib.sha256(canonical(body)).hexdigest()
     except (ValueError, RecursionError):
         return ""
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from gateway_intruder import put_back, refusals, remember
 from heights import MEAN
 from zones import Bench, cancel, check_books, given_heights, move, open_bench, submit
@@ -257,6 +258,10 @@ def test_a_job_that_was_drawn_again_after_both_books_were_put_back_is_noticed(
         codes = [run([*verify, "--release", str(tmp_path / name)]) for name in ("second.json", "first.json")]
         assert codes == [0, ExitCode.BROKEN_CHAIN]
         assert "first.json is not the release of its job that is on record" in capsys.readouterr().out
+        with bench.database.transaction() as connection:  # by whoever would hide it
+            first_id = json.loads((tmp_path / "first.json").read_text())["id"]
+            connection.execute(sa.update(releases).values(id=first_id))
+        assert run([*verify, "--release", str(tmp_path / "first.json")]) == ExitCode.BROKEN_CHAIN
 
 
 def test_a_pac_state_that_was_put_back_is_noticed(
