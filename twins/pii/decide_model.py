@@ -146,8 +146,9 @@ def _are_accounts(tally: Tally) -> bool:
     """
     if tally.share("joined") >= SOME and tally.known_share < UNKNOWN:
         return False
-    begin = tally.share("account") >= MOSTLY and len(tally.firsts) > MOST_LETTERS
-    if begin and tally.distinct.count >= FEWEST_ACCOUNTS:
+    if len(tally.firsts) <= MOST_LETTERS and tally.distinct.count >= FEWEST_ACCOUNTS:
+        return False  # pictures and conditions, which have a few words in front
+    if tally.share("account") >= MOSTLY and tally.distinct.count >= FEWEST_ACCOUNTS:
         return True
     likely = tally.mean("USERNAME") >= 0.35 and tally.mean("USERNAME", *PERSON) >= 0.6
     return likely and tally.different >= 0.7

@@ -121,3 +121,8 @@ def test_offices_with_a_few_short_names_among_them_are_nobody() -> None:
     offices = ["Ospedale San Raffaele", "Hospital das Clínicas", "Policlinico Gemelli"]
     found = scan(["AMC", "UMCU", "Radboudumc"] * 15 + offices * 5, None)
     assert (found.classification, found.proposed) == (Class.NONE, Action.DROP)
+
+
+def test_pictures_that_begin_with_a_few_words_are_no_accounts() -> None:
+    pictures = [f"{draw.choice(('neutral', 'happy', 'sad'))}_{draw.choice('mf')}{at}" for at in range(ROWS)]
+    assert scan(pictures, None).classification is Class.NONE
