@@ -96,6 +96,9 @@ _EAN = re.compile(r"\d{8}|\d{13}|97[89]-\d{1,5}-\d{1,7}-\d{1,7}-\d", re.ASCII)
 _SNOMED = re.compile(r"\d{6,18}", re.ASCII)
 _UNIX_TIME = re.compile(r"1[0-9]{9}(?:\.\d{1,9}|\d{3})?", re.ASCII)
 _NUMBER_IN_GROUPS = re.compile(r"\d{2,3} \d{3} \d{3}|\d{3} \d{2} \d{3}|\d{3} \d{3} \d{2}", re.ASCII)
+WIDEST = 100
+"""Times its beginning that the end of a range may be."""
+
 _PARTITIONS = ("00", "01", "02", "10", "11", "12")
 _LONGEST = 200
 _BOTH = re.compile(r"\d+(?:[.,]\d+)?", re.ASCII)
@@ -125,9 +128,10 @@ def _are_small(value: str) -> bool:
 
 
 def _is_rising(value: str) -> bool:
-    """Numbers of identity have two parts as well, of which the second is as often the smaller."""
+    """Numbers of identity have two parts as well, of which the second is as often the smaller, or always of
+    another size."""
     first, last = (float(part.replace(",", ".")) for part in _BOTH.findall(value)[:2])
-    return first <= last
+    return first <= last <= WIDEST * max(first, 10)
 
 
 def _numbers(value: str) -> list[str]:

@@ -132,6 +132,11 @@ IDENTIFY = (
     ),
     ("accounts behind a scheme", [f"live:{given}{some(DIGITS, 2)}" for given in GIVEN], Kind.USERNAME),
     (
+        "an office and a number, of which the second is always the larger",
+        [f"{draw.randrange(10, 99)}-{draw.randrange(10**4, 10**5)}" for _ in range(ROWS)],
+        Kind.RECORD_ID,
+    ),
+    (
         "long numbers between single digits",
         [f"0 {some(DIGITS, 3)} {some(DIGITS, 11)} {at % 9}" for at in range(ROWS)],
         Kind.RECORD_ID,
