@@ -71,7 +71,8 @@ _PERSON = re.compile(
 _HANDLE = re.compile(r"@[A-Za-z0-9_.]{2,30}|(?:live|skype|sip|xmpp|acct):[A-Za-z0-9_.@-]{2,60}")
 _MIXED = re.compile(
     r"(?=(?:[^\d]{0,20}\d){3})(?=[\W\d_]{0,64}[^\W\d_])[^\W_](?:[^\W_]|[_.\-/]){3,63}|"
-    r"(?=[A-Z]*\d+[A-Z]+\d|\d*[A-Z]+\d+[A-Z])[A-Z\d]{7,24}|"
+    # signs in any order, behind the letters of a study or an archive
+    r"(?:[A-Z]{2,8}[_-])?(?=[A-Z]*\d+[A-Z]+\d|\d*[A-Z]+\d+[A-Z])[A-Z\d]{7,24}|"
     r"(?=.{6})(?=(?:[^\d]{0,12}\d){2})(?=[^A-Z]{0,24}[A-Z])"
     r"(?:[A-Z]{1,4}|\d{1,6})(?:[ .-]?(?:[A-Z]{1,4}|\d{1,6})){1,4}"
 )

@@ -137,6 +137,11 @@ IDENTIFY = (
         Kind.RECORD_ID,
     ),
     (
+        "signs in any order behind the letters of an archive",
+        [f"NDAR_INV{some('ABCDEFGHJKLMNPQRSTUVWXYZ0123456789', 8)}" for _ in range(ROWS)],
+        Kind.RECORD_ID,
+    ),
+    (
         "long numbers between single digits",
         [f"0 {some(DIGITS, 3)} {some(DIGITS, 11)} {at % 9}" for at in range(ROWS)],
         Kind.RECORD_ID,
