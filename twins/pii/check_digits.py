@@ -38,6 +38,11 @@ def isbn(number: str) -> bool:
     return checker("isbn")(number)
 
 
+def substance(number: str) -> bool:
+    """Of a chemical, in the registry of CAS."""
+    return checker("casrn")(number)
+
+
 def bsn(number: str) -> bool:
     """The Dutch eleven test."""
     return checker("nl.bsn")(number)

@@ -91,6 +91,7 @@ _PATTERNS = {
     name: re.compile(shape, re.ASCII if name != "quantity" else 0) for name, shape in _SHAPES.items()
 }
 _LOINC = re.compile(r"\d{1,5}-\d", re.ASCII)
+_SUBSTANCE = re.compile(r"\d{2,7}-\d{2}-\d", re.ASCII)
 _ISBN_10 = re.compile(r"\d{9}[\dX]|\d{1,5}-\d{1,7}-\d{1,7}-[\dX]", re.ASCII)
 _EAN = re.compile(r"\d{8}|\d{13}|97[89]-\d{1,5}-\d{1,7}-\d{1,7}-\d", re.ASCII)
 _SNOMED = re.compile(r"\d{6,18}", re.ASCII)
@@ -138,6 +139,8 @@ def _numbers(value: str) -> list[str]:
     found = []
     if _LOINC.fullmatch(value) and check.luhn(value.replace("-", "")):
         found.append("loinc")
+    if _SUBSTANCE.fullmatch(value) and check.substance(value):
+        found.append("substance")
     if _ISBN_10.fullmatch(value) and check.isbn(value.replace("-", "")):
         found.append("isbn")
     if _EAN.fullmatch(value) and check.ean(value.replace("-", "")):

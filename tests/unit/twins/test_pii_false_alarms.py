@@ -9,6 +9,7 @@ from collections import Counter
 import pytest
 
 from twins.pii import Action, Class, Finding, Kind, phones
+from twins.pii.check_digits import substance
 from twins.pii.column import ColumnScan
 from worker.pii_model import load
 
@@ -126,3 +127,12 @@ def test_offices_with_a_few_short_names_among_them_are_nobody() -> None:
 def test_pictures_that_begin_with_a_few_words_are_no_accounts() -> None:
     pictures = [f"{draw.choice(('neutral', 'happy', 'sad'))}_{draw.choice('mf')}{at}" for at in range(ROWS)]
     assert scan(pictures, None).classification is Class.NONE
+
+
+def test_numbers_of_chemicals_have_a_check_digit_of_their_own() -> None:
+    begun = [f"{draw.randrange(10_000, 10**6)}-{draw.randrange(10, 100)}" for _ in range(ROWS)]
+    numbers = [f"{each}-{digit}" for each in begun for digit in range(10)]
+    chemicals = [number for number in numbers if substance(number)]
+    assert len(chemicals) == ROWS
+    assert scan(chemicals, None).kind is Kind.CODE
+    assert scan([f"{each}-7" for each in begun], None).classification is Class.DIRECT
