@@ -23,7 +23,8 @@ _DAY_MONTH = re.compile(
 )
 _MONTH_DAY = re.compile(r"([^\W\d_]{3,10})\.?[ -](\d{1,2})(?:st|nd|rd|th)?,?[ -](\d{4})" + _TIME)
 _WEEKDAY = re.compile(r"(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6},? ", re.IGNORECASE)
-_LONGEST = 40
+_INTERVAL = re.compile(r"(.{8,25}?)(?: ?/ ?| (?:-|–|to) |\.\.)(.{8,25})")
+_LONGEST, _SHORTEST_INTERVAL = 40, 18
 
 _MONTHS_TEXT = """
 jan feb mar apr may jun jul aug sep oct nov dec mrt mei okt maa mär mai dez ene abr ago dic gen mag giu
@@ -33,9 +34,15 @@ _MONTHS = frozenset(_MONTHS_TEXT.split())
 
 
 def year_of(value: str) -> int | None:
-    """The year of a date, or None where the value is no date. Two-digit years lie in 1931..2030."""
+    """The year of a date, or None where the value is no date. Two-digit years lie in 1931..2030.
+
+    Of two dates with a sign between them (ISO 8601-1, 5.5) it is the year of the first.
+    """
     if not 6 <= len(value) <= _LONGEST:
         return None
+    both = _INTERVAL.fullmatch(value) if len(value) >= _SHORTEST_INTERVAL else None
+    if both and year_of(both[2]) is not None:
+        return year_of(both[1])
     if value[0].isalpha() and (day := _WEEKDAY.match(value)):
         value = value[day.end() :]
     if match := _YEAR_FIRST.fullmatch(value):

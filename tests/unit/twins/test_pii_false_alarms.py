@@ -136,3 +136,14 @@ def test_numbers_of_chemicals_have_a_check_digit_of_their_own() -> None:
     assert len(chemicals) == ROWS
     assert scan(chemicals, None).kind is Kind.CODE
     assert scan([f"{each}-7" for each in begun], None).classification is Class.DIRECT
+
+
+def test_two_dates_with_a_sign_between_are_dates(subtests: pytest.Subtests) -> None:
+    for sign in ("/", " - ", " to ", ".."):
+        days = [f"20{at % 4 + 10}-0{at % 9 + 1}-{at % 28 + 1:02d}" for at in range(ROWS)]
+        with subtests.test(sign):
+            assert (
+                scan([f"{day}{sign}2021-03-{at % 28 + 1:02d}" for at, day in enumerate(days)], None).kind
+                is Kind.DATE
+            )
+    assert scan([f"{at}/2021-03-04" for at in range(10**6, 10**6 + ROWS)], None).kind is not Kind.DATE
