@@ -27,11 +27,14 @@ _SHAPES = {
     # small letters, a line and a year are an account rather than a term
     "ontology": r"[A-Za-z]{2,10}:\d{4,10}|[A-Z][A-Za-z]{1,9}_\d{4,10}",
     "accession": (
-        r"(?:ENS[A-Z]{0,4}[GTPE]\d{6,12}|[NX][MRPC]_\d{5,9}|GS[EM]\d{2,8}|SR[RXPS]\d{5,9}|PMID:? ?\d{4,9})"
+        r"(?:ENS[A-Z]{0,4}[GTPE]\d{6,12}|[NX][MRPC]_\d{5,9}|GS[EM]\d{2,8}|[DES]R[APRSXZ]\d{5,9}|"
+        r"PRJ[DEN][ABN]\d{2,9}|PMID:? ?\d{4,9})"
         r"(?:\.\d{1,3})?(?::[cgpnm]\..{1,60})?|"
         # of registers of trials
         r"(?:NCT|ISRCTN|DRKS)\d{8}|ACTRN\d{14}|ChiCTR-?(?:[A-Z]{2,4}-)?\d{8,10}"
     ),
+    "micro-rna": r"[a-z]{3}-(?:miR|mir|let)-\d{1,5}[a-z]?(?:-\d)?(?:-[35]p)?",
+    "alignment": r"(?:\d{1,5}[MIDNSHP=X]){2,40}",
     "locus": r"chr(?:\d{1,2}|[XYM]|MT):\d{1,10}(?:-\d{1,10})?(?:[:_ ][ACGT]{1,20}[>:_/][ACGT]{1,20})?",
     "hgvs": r"[cgpnm]\.[A-Za-z0-9_*>+=()-]{2,60}",
     "hla": r"(?:HLA-)?[A-Z]{1,4}\d?\*\d{2,3}(?::\d{2,3}){0,3}[NLSCAQ]?",

@@ -147,3 +147,17 @@ def test_two_dates_with_a_sign_between_are_dates(subtests: pytest.Subtests) -> N
                 is Kind.DATE
             )
     assert scan([f"{at}/2021-03-04" for at in range(10**6, 10**6 + ROWS)], None).kind is not Kind.DATE
+
+
+def test_entries_of_archives_of_sequences_are_nobodys(subtests: pytest.Subtests) -> None:
+    columns = {
+        "projects": [
+            f"PRJ{draw.choice(('NA', 'EB', 'DB'))}{draw.randrange(10**5, 10**6)}" for _ in range(ROWS)
+        ],
+        "runs": [f"{draw.choice(('ERR', 'DRR', 'SRR'))}{draw.randrange(10**6, 10**7)}" for _ in range(ROWS)],
+        "alignments": [f"{at + 1}M{draw.randrange(1, 9)}D{draw.randrange(1, 99)}M" for at in range(ROWS)],
+        "molecules": [f"hsa-miR-{at + 100}-{draw.choice('35')}p" for at in range(ROWS)],
+    }
+    for title, values in columns.items():
+        with subtests.test(title):
+            assert scan(values, None).kind is Kind.CODE
