@@ -119,6 +119,7 @@ def release_facts(request: AnyRequest, release: Release) -> dict[str, Any]:
         "has_own_bounds": shown_at_once is not None and by_own_bounds(_marks(release, bounds)),
         "bounds": bounds,
         "has_sampling": any(value.sampling_lower_95 is not None for value in release.values),
+        "has_interval": any(value.lower_95 is not None for value in release.values),
         "has_scale": any(value.noise_scale is not None for value in release.values),
         "promise": _promise(release),
         "remarks": _remarks(release),

@@ -12,7 +12,7 @@ from browsing import Browser
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.select import Select
 from serving import Console, words
-from story import EMPIRICAL, HISTOGRAM, RELEASED, WAITING
+from story import EMPIRICAL, HISTOGRAM, PAC, RELEASED, WAITING
 from told_drafts import DRAFT
 from told_releases import LIMIT, MANY
 
@@ -127,6 +127,13 @@ def test_a_release_says_how_rows_of_a_person_were_limited(shared_console: Consol
         limited, other = (ada.get(f"/jobs/{job_id}/release") for job_id in (MANY, RELEASED))
     assert LIMIT in words(limited)
     assert "rows of each person" not in words(other)
+
+
+def test_a_release_without_intervals_speaks_of_none(shared_console: Console):
+    with shared_console.visit("ada") as ada:
+        without, other = (words(ada.get(f"/jobs/{job_id}/release")) for job_id in (PAC, RELEASED))
+    assert ("The noise interval says" in without, "The noise interval says" in other) == (False, True)
+    assert "No interval says" in without
 
 
 @pytest.mark.parametrize(
