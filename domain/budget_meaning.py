@@ -53,10 +53,11 @@ def in_plain_words(budget: Epsilon) -> str:
     """e^epsilon as what it does to a suspicion."""
     exponent = Decimal(micro(budget)).scaleb(-6)
     low, middle, _ = SUSPICIONS
+    unlikely, doubted = (f"{share * 100:.0f} %" for share in (low, middle))
     return (
         "When all of it is used up, the odds of a suspicion that one person is in the data can have grown by "
-        f"a factor of {factor_text(exponent)} (e to the power {budget}): from {low:.0%} to at most "
-        f"{become_at_most(low, exponent)}, from {middle:.0%} to at most {become_at_most(middle, exponent)}. "
+        f"a factor of {factor_text(exponent)} (e to the power {budget}): from {unlikely} to at most "
+        f"{become_at_most(low, exponent)}, from {doubted} to at most {become_at_most(middle, exponent)}. "
         "For what the data of somebody say who is known to be in them, it is that factor twice: from "
-        f"{middle:.0%} to at most {become_at_most(middle, 2 * exponent)}."
+        f"{doubted} to at most {become_at_most(middle, 2 * exponent)}."
     )

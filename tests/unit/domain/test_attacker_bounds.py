@@ -149,6 +149,7 @@ def test_what_a_budget_buys():
     assert math.isclose(small.over_blocks, 100 * math.log(20) / 10)
     assert purchases("0.05", people=600, block_size=6) == ()
     assert "54.6" in in_plain_words("4")
+    assert "from 1 % to at most" in in_plain_words("4")
     # of Laplace noise, 95 % lies within that many scales
     assert math.isclose(math.exp(-noise_share(1, 1.0)), 0.05)
 
