@@ -55,6 +55,7 @@ def account(console: Console) -> tuple[int, int]:
 def test_it_says_what_data_users_get_now(holder: Visitor):
     shown = words(holder.client.get(PLACE))
     assert "level 0: Blank form" in shown
+    assert "0: Blank form Made without opening your data. Shows: nothing" in shown
     assert "Each column looks right, columns do not belong together" in shown
     assert "Columns and their strongest pairs look right" in shown
 
