@@ -113,6 +113,7 @@ def test_api_page(researcher: dict[str, str], tmp_path: Path) -> None:
         '"status":"ok"',
         '"role":"data_user"',
         "pure_dp {'epsilon': '1'}",
+        "Signature Verified Successfully",
         "The certificate fits",
         "InvalidRequest",
     ):
