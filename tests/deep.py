@@ -68,6 +68,7 @@ PARTS = {
     "battery": Part(ISOLATION, ("tests/security/battery",)),
     "gate": Part(ISOLATION, (GATE,)),
     "senders": Part(ISOLATION, (f"{GATE}/test_each_sender.py",)),
+    "novel": Part(ISOLATION, (f"{GATE}/test_novel_senders.py",)),
     "beside": Part(ISOLATION, (f"{GATE}/test_beside.py",)),
     "r": Part(ISOLATION, ("tests/integration/images/test_gate_in_r.py",)),
     "walls": Part(ISOLATION, (f"{GATE}/test_gate_controls.py",)),

@@ -115,7 +115,7 @@ def test_no_two_parts_ask_the_same() -> None:
     assert deep.left_to_others("battery") == []
     assert set(deep.left_to_others("sandboxes")) == {
         place
-        for name in ("battery", "gate", "senders", "beside", "walls", "relays")
+        for name in ("battery", "gate", "senders", "novel", "beside", "walls", "relays")
         for place in deep.PARTS[name].asks
     }
 

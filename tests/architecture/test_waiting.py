@@ -19,6 +19,7 @@ MAY = {
     "deep.py": "says how long each part took, and stops in time",
     "security/battery/record.py": "says how long a battery took",
     "security/battery/bare.py": "stands in the place of a sandbox, which ends runs in time",
+    "security/supervised/gate/novel_senders.py": "runs in a sandbox",
     "fuzz/search.py": "searches for as long as it is told",
     "functional/faults/test_turns_of_a_host.py": "says when each run was seen",
     "faults.py": "has a fault last for as long as was drawn",

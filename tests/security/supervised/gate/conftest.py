@@ -5,6 +5,7 @@ from contextlib import ExitStack
 
 import pytest
 from host_devices import host_nodes
+from novel import WITH_NOVEL
 from sandbox_harness import SLOT
 
 from worker.sandbox.core.images import HostImage
@@ -23,7 +24,14 @@ def search(supervised: SupervisedSandbox, image: HostImage, mode: str) -> Iterat
     with ExitStack() as undo:
 
         def made() -> Search:
-            bench = GateBench(supervised, image, warm=mode == "warm", most=FEW_PATHS, first_slot=SLOT + 40)
+            bench = GateBench(
+                supervised,
+                image,
+                warm=mode == "warm",
+                most=FEW_PATHS,
+                first_slot=SLOT + 40,
+                language=WITH_NOVEL,
+            )
             undo.enter_context(bench)
             return Search(bench, mode=mode, say=lambda _: None, learned=6, alone=host_nodes)
 
