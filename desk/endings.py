@@ -40,7 +40,7 @@ class OpenJobsView(BaseModel):
     in_review: int = Field(
         description="Their release waits for its reviewers: it goes on waiting, or never is read"
     )
-    ending: int = Field(description="Their release is being drawn: they end as they would")
+    ending: int = Field(description="Their release is being drawn: they end as they would, or are cancelled")
 
 
 class WithdrawalView(BaseModel):

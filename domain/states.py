@@ -140,6 +140,7 @@ TRANSITIONS: tuple[Transition, ...] = (
     ),
     _row(S.RUNNING, S.ERRORED, A.SWEEP, meaning="the platform failed repeatedly; the charge stands"),
     _row(S.AGGREGATING, S.ERRORED, A.SWEEP, meaning="the platform failed repeatedly; the charge stands"),
+    _row(S.AGGREGATING, S.CANCELLED, A.WITHDRAWAL, meaning="its data set was withdrawn; the charge stands"),
     _row(S.AGGREGATING, S.IN_REVIEW, A.WORKER, meaning="the release was drawn, in this transaction, once"),
     _row(S.IN_REVIEW, S.RELEASED, A.RIGHTS_HOLDER, A.POLICY, meaning="may be read"),
     _row(S.IN_REVIEW, S.WITHHELD, A.RIGHTS_HOLDER, meaning="never to be read; the charge stands"),

@@ -128,6 +128,12 @@ def has_release(connection: sa.Connection, job_id: str) -> bool:
     return connection.execute(query).scalar() is not None
 
 
+def is_over(connection: sa.Connection, job_id: str) -> bool:
+    """Whether the platform has the job's release, or will have none."""
+    state = connection.execute(sa.select(jobs.c.state).where(jobs.c.id == job_id)).scalar()
+    return has_release(connection, job_id) or (state is not None and is_terminal(JobState(state)))
+
+
 def say_why(connection: sa.Connection, job_id: str, reason: str | None) -> None:
     """On a job that waits where it is: why. One that has ended meanwhile keeps what it ended with."""
     waits = sa.update(jobs).where(jobs.c.id == job_id, jobs.c.state.not_in(filter(is_terminal, JobState)))

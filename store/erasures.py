@@ -1,7 +1,7 @@
 """The end of a data set for good: its rights holder asks, the worker zone destroys its key.
 
-Asking withdraws it, and cancels what runs. The worker zone goes on when no job of it is left, for those that
-draw need the key. What was spent and released stays.
+Asking withdraws it, and cancels what runs. The worker zone goes on when no job of it is left. What was
+spent and released stays.
 """
 
 from __future__ import annotations
@@ -191,6 +191,8 @@ def finish(
     under_it = sa.and_(versions.c.name == name, versions.c.data_key == data_key, versions.c.state != S.ERASED)
     ids = list(connection.execute(sa.select(versions.c.id).where(under_it)).scalars())
     connection.execute(sa.update(versions).where(versions.c.id.in_(ids)).values(state=S.ERASED))
+    # on a platform that was restored from before it was asked for, some are there again
+    withdrawals.cancel(connection, withdrawals.hold(connection, ids, withdrawals.OPEN), now=now)
     done = connection.execute(
         sa.update(erasures)
         .where(erasures.c.id == erasure_id, erasures.c.done_at.is_(None))

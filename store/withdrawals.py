@@ -8,6 +8,7 @@ is left of the budget.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -27,10 +28,7 @@ from store.tables import jobs as job_rows
 
 UNCHARGED = (JobState.SUBMITTED, JobState.QUEUED, JobState.PREPARING)
 CHARGED = (JobState.RUNNING, JobState.AGGREGATING, JobState.IN_REVIEW)
-
-
-# a release that is being drawn is drawn; then its review can be cancelled
-CANCELLABLE = (*UNCHARGED, JobState.RUNNING, JobState.IN_REVIEW)
+OPEN = (*UNCHARGED, *CHARGED)
 
 
 @dataclass(frozen=True)
@@ -47,7 +45,7 @@ def open_jobs(connection: sa.Connection, name: str) -> OpenJobs:
     query = (
         sa.select(job_rows.c.state, sa.func.count())
         .join(versions, versions.c.id == job_rows.c.dataset_id)
-        .where(versions.c.name == name, job_rows.c.state.in_((*UNCHARGED, *CHARGED)))
+        .where(versions.c.name == name, job_rows.c.state.in_(OPEN))
         .group_by(job_rows.c.state)
     )
     count = {JobState(state): number for state, number in connection.execute(query)}
@@ -71,9 +69,9 @@ def withdraw(
 ) -> tuple[Dataset, int]:
     """No new job sees it from now on: the data set, and how many jobs were cancelled.
 
-    Once more with `cancels_running`, of one that is withdrawn, cancels what still runs or waits for a review.
-    Raises NotFound for
-    everybody but its rights holder, Conflict where no version was ever ready.
+    Once more with `cancels_running`, of one that is withdrawn, cancels what still runs, is drawn or waits
+    for a review: no release of it becomes readable after that. Raises NotFound for everybody but its rights
+    holder, Conflict where no version was ever ready.
     """
     own(connection, name, user)
     # the rows of its versions first: whoever submits or charges holds one of them before anything else
@@ -82,9 +80,11 @@ def withdraw(
     withdrawn += _move(connection, name, DatasetState.IMPORTING, state=DatasetState.REFUSED, problem=refused)
     if not withdrawn and not _ids(connection, name, DatasetState.WITHDRAWN):
         raise Conflict("dataset", f"no version of {name} is there to be withdrawn.", "See `dpgate datasets`.")
+    states = OPEN if cancels_running else UNCHARGED
+    ended = hold(connection, _ids(connection, name, DatasetState.WITHDRAWN), states)
     for scramble_id in _open_scrambles(connection, name):
         _end_scramble(connection, scramble_id, user.name, now)
-    cancelled = _cancel(connection, name, cancels_running=cancels_running, by=user.name, now=now)
+    cancel(connection, ended, by=user.name, now=now)
     for dataset_id in withdrawn:
         audit.append(
             connection,
@@ -97,7 +97,7 @@ def withdraw(
         )
     if withdrawn:
         _tell(connection, name, by=user.name, now=now)
-    return datasets.newest(connection, name, user), cancelled
+    return datasets.newest(connection, name, user), len(ended)
 
 
 def _move(connection: sa.Connection, name: str, before: DatasetState, **after: str) -> list[str]:
@@ -113,25 +113,24 @@ def _ids(connection: sa.Connection, name: str, state: DatasetState) -> list[str]
     return list(connection.execute(query.order_by(versions.c.version).with_for_update()).scalars())
 
 
-def _cancel(connection: sa.Connection, name: str, *, cancels_running: bool, by: str, now: datetime) -> int:
-    """The open jobs of its withdrawn versions; how many."""
-    ends = CANCELLABLE if cancels_running else UNCHARGED
-    query = (
-        sa.select(job_rows.c.id)
-        .join(versions, versions.c.id == job_rows.c.dataset_id)
-        .where(versions.c.name == name, versions.c.state == DatasetState.WITHDRAWN)
-        .where(job_rows.c.state.in_(ends))
-        .order_by(job_rows.c.created_at, job_rows.c.id)
+def hold(
+    connection: sa.Connection, version_ids: Collection[str], states: Collection[JobState]
+) -> dict[str, JobState]:
+    """Jobs of these versions that are in these states, and stay there until this transaction ends. Whoever
+    draws holds a job and then waits for the turn: call this before the turn is taken."""
+    found = sa.select(job_rows.c.id, job_rows.c.state).where(
+        job_rows.c.dataset_id.in_(version_ids), job_rows.c.state.in_(states)
     )
-    cancelled = 0
-    for job_id in list(connection.execute(query).scalars()):
-        # a worker may have moved it on meanwhile, but not past a charge: that needs the data set's row
-        state = jobs.get(connection, job_id, lock=True).state
-        if state in ends:
-            cancelled += jobs.move(
-                connection, job_id, state, JobState.CANCELLED, actor=Actor.WITHDRAWAL, by=by, now=now
-            )
-    return cancelled
+    held = connection.execute(found.order_by(job_rows.c.created_at, job_rows.c.id).with_for_update())
+    return {row.id: JobState(row.state) for row in held}
+
+
+def cancel(
+    connection: sa.Connection, held: Mapping[str, JobState], *, by: str | None = None, now: datetime
+) -> None:
+    """All that are held."""
+    for job_id, state in held.items():
+        jobs.move(connection, job_id, state, JobState.CANCELLED, actor=Actor.WITHDRAWAL, by=by, now=now)
 
 
 def _open_scrambles(connection: sa.Connection, name: str) -> list[str]:

@@ -173,11 +173,11 @@ def forget_drawn(zone: WorkerZone, job_id: str) -> None:
 
 
 def forget_old_draws(zone: WorkerZone) -> None:
-    """Of workers that died when the platform had the release, and before this."""
+    """Of workers that died when the platform had the release, and before this; or whose job was cancelled."""
     with zone.ledger.reading() as page:
         kept = page.all_drawn()
     with zone.database.reading() as connection:
-        came_out = [job_id for job_id in kept if agreement.has_release(connection, job_id)]
+        came_out = [job_id for job_id in kept if agreement.is_over(connection, job_id)]
     for job_id in came_out:
         forget_drawn(zone, job_id)
 

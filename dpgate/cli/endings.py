@@ -39,7 +39,7 @@ def dataset_withdraw(
             out.print(f"not charged, to be cancelled: {found['uncharged']}")
             out.print(f"charged, to be {rest}: {found['running']}")
             out.print(f"their release in review, to be {rest}: {found['in_review']}")
-            out.print(f"close to their end, left to it: {found['ending']}")
+            out.print(f"close to their end, to be {rest}: {found['ending']}")
             typer.confirm(f"Withdraw {name}?", abort=True)
         done = client.endings.withdraw(name, running=running.value)
     if as_json:

@@ -18,7 +18,7 @@ from domain.permissions import Role
 from domain.review import Stage
 from domain.states import Actor, JobState
 from privacy.cost import Currency
-from store import channels, datasets, history, jobs, ledger, notices, reviews, withdrawals
+from store import channels, datasets, erasures, history, jobs, ledger, notices, reviews, withdrawals
 from store.database import Database
 
 HOLDER = make_user("holder", Role.RIGHTS_HOLDER)
@@ -65,10 +65,10 @@ def test_what_is_not_charged_is_given_back_and_the_charge_stands(database: Datab
         for name in ("ada", "bob"):
             channels.add_webhook(connection, name, "https://hooks.example.org/in", NOW)
         assert balance(connection) == (3 * EACH, 4 * EACH)
-        assert take(connection, cancels_running=cancels_running) == (5 if cancels_running else 3)
+        assert take(connection, cancels_running=cancels_running) == (6 if cancels_running else 3)
         ended = {
             JobState.SUBMITTED, JobState.QUEUED, JobState.PREPARING,
-            *((JobState.RUNNING, JobState.IN_REVIEW) if cancels_running else ()),
+            *((JobState.RUNNING, JobState.AGGREGATING, JobState.IN_REVIEW) if cancels_running else ()),
         }  # fmt: skip
         assert now_in(connection, made) == {
             state: JobState.CANCELLED if state in ended else state for state in STATES
@@ -82,21 +82,35 @@ def test_what_is_not_charged_is_given_back_and_the_charge_stands(database: Datab
         (told,) = notices.of_user(connection, "ada")
         assert told.notice.kind is NoticeKind.DATASET_WITHDRAWN, "once, and not for each job"
         assert not notices.of_user(connection, "bob"), "who had no job on it"
-        # what is being drawn ends; what then waits for a review can be decided, and one more call cancels it
+        # what is being drawn ends as it would, or not at all
         drawn = made[JobState.AGGREGATING]
-        assert jobs.move(
-            connection, drawn, JobState.AGGREGATING, JobState.IN_REVIEW, actor=Actor.WORKER, now=NOW
+        move = {"actor": Actor.WORKER, "now": NOW}
+        assert jobs.move(connection, drawn, JobState.AGGREGATING, JobState.IN_REVIEW, **move) is (
+            not cancels_running
         )
-        assert withdrawals.open_jobs(connection, "heights").in_review == (1 if cancels_running else 2)
+        assert withdrawals.open_jobs(connection, "heights").in_review == (0 if cancels_running else 2)
         if not cancels_running:
             vote = reviews.vote_on_job(
                 connection, job_id=made[JobState.IN_REVIEW], stage=Stage.RELEASE, user=HOLDER, approves=True,
                 reason="", now=NOW,
             )  # fmt: skip
             assert vote.approved
-        assert take(connection, cancels_running=True) == (1 if cancels_running else 2)
+        assert take(connection, cancels_running=True) == (0 if cancels_running else 2)
         assert jobs.get(connection, drawn).state is JobState.CANCELLED
         assert balance(connection) == (0, 4 * EACH)
+
+
+def test_what_a_restored_platform_has_open_ends_with_the_erasure_that_it_learns_of(database: Database):
+    with database.transaction() as connection:
+        made = given_jobs(connection)
+        known = datasets.newest(connection, "heights", HOLDER)
+        erasures.finish(
+            connection, erasure_id="0" * 36, name="heights", data_key=known.data_key, record={}, now=NOW
+        )
+        assert datasets.get(connection, known.id).state is DatasetState.ERASED
+        assert now_in(connection, made) == {
+            state: state if state is JobState.RELEASED else JobState.CANCELLED for state in STATES
+        }
 
 
 def test_it_takes_nothing_new_until_a_later_version(database: Database):
