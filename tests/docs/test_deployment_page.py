@@ -47,3 +47,8 @@ def test_the_page_names_settings_that_there_are() -> None:
 def test_the_gateway_sees_no_processes_of_others() -> None:
     """What a run on its host calls itself depends on what it read: docs/explanation/threat-model.md."""
     assert service("gateway")["ProtectProc"] == "invisible"
+
+
+def test_the_gateway_sees_no_control_groups() -> None:
+    """They say how much memory and how many processes each run has, whatever /proc hides."""
+    assert service("gateway")["InaccessiblePaths"] == "-/sys/fs/cgroup"
