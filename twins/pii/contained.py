@@ -18,6 +18,10 @@ _MAIL = re.compile(
     rf"(?<=[^\s@<>()\[\],;:\"])@{_PART}{{1,63}}(?:\.{_PART}{{1,63}}){{0,8}}\.(?:[^\s@.,;:!?<>()\[\]{{}}\"'/\\|\d_-]{{2,24}}|xn--[a-z0-9-]{{1,59}})"
     r"(?![A-Za-z0-9])"
 )
+# as people write it for others and not for machines
+_MAIL_SPELT = re.compile(
+    r"(?<=[\w ])[(\[{] ?at ?[)\]}] ?[\w-]{1,63}(?:\.| ?[(\[{] ?dot ?[)\]}] ?)[^\W_]{2}", re.IGNORECASE
+)
 _SSN = re.compile(r"(?<![\w-])\d{3}-\d{2}-\d{4}(?![\w-])", re.ASCII)
 _IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?![A-Za-z0-9])")
 _CARD = re.compile(r"(?<![\d-])\d{4}([ -])\d{4}\1\d{4}\1\d{4}(?![\d-])", re.ASCII)
@@ -53,7 +57,7 @@ def contained(text: str) -> list[str]:
     if len(text) < _SHORTEST:
         return []
     found = []
-    if "@" in text and _MAIL.search(text):
+    if ("@" in text and _MAIL.search(text)) or _MAIL_SPELT.search(text):
         found.append("email")
     if not _has_digit(text):
         return found

@@ -142,6 +142,11 @@ IDENTIFY = (
         Kind.RECORD_ID,
     ),
     (
+        "addresses of e-mail that are spelt",
+        [f"{GIVEN[at % 26]}.{at} {('(at)', '[at]', '{ at }')[at % 3]} mail.example" for at in range(ROWS)],
+        Kind.EMAIL,
+    ),
+    (
         "long numbers between single digits",
         [f"0 {some(DIGITS, 3)} {some(DIGITS, 11)} {at % 9}" for at in range(ROWS)],
         Kind.RECORD_ID,
@@ -191,6 +196,7 @@ HARMLESS = (
         [f"2023{1 + at % 12:02d}17T{at % 24:02d}{at % 60:02d}31" for at in range(ROWS)],
     ),
     ("signs of elements", ELEMENTS * 5),
+    ("places where something was", [f"pain (at) rest {at % 9} (at night)" for at in range(ROWS)]),
     ("days of a visit", [f"day {at}" for at in range(1, ROWS)]),
     (
         "towns in two syllables",
