@@ -167,8 +167,9 @@ def _are_names_on_lists(tally: Tally, person: float) -> bool:
     has one town in two."""
     if tally.share("comma name") >= MOSTLY and person >= 0.3:
         return True
-    is_borne = tally.known_share >= BORNE and tally.distinct.count >= NUMEROUS and tally.words_each < 2
-    return is_borne and person >= max(LIKELY_BORNE, tally.mean("TERM", "CODE"), tally.mean("PLACE") - MARGIN)
+    are_many = tally.distinct.count >= NUMEROUS and tally.words_each <= LONGEST_KNOWN
+    others = max(tally.mean("TERM", "CODE"), tally.mean("ORGANISATION"), tally.mean("PLACE") - MARGIN)
+    return tally.known_share >= BORNE and are_many and person >= max(LIKELY_BORNE, others)
 
 
 def _are_known_full_names(tally: Tally) -> bool:

@@ -44,6 +44,11 @@ OF_INDIA = [
     for given in ("Bhavya", "Rhea", "Keshav", "Ishita", "Yash", "Dhruv")
     for family in ("Vyas", "Sharma", "Gupta", "Kapoor")
 ]
+OF_EGYPT = [
+    f"{given} {family}"
+    for given in ("Mahmoud", "Nour", "Yasmin", "Khaled", "Mona", "Tarek")
+    for family in ("Abdel-Rahman", "El-Sayed", "Mansour", "Farouk", "Shehata", "Gaber")
+]
 CHINESE = ("Wang", "Li", "Zhang", "Chen", "Liu", "Huang", "Zhao")
 _SHORT_TEXT = """
 Ng Li Ho Wu Xu Ma Lu Hu Yu Ko Oh An Im Ha Cho Kim Roh Bae Ahn Yoo Min Seo
@@ -114,6 +119,7 @@ IDENTIFY = (
         [f"{family} {given}" for family in CHINESE for given in ("Wei", "Xiaoming", "Yan", "Meiling")] * 3,
         Kind.PERSON,
     ),
+    ("full names of Egypt that repeat", OF_EGYPT * 3, Kind.PERSON),
     ("families of East Asia alone", SHORT * 5, Kind.PERSON),
     (
         "streets with numbers for names",
