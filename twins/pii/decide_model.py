@@ -111,9 +111,12 @@ def _before_names(tally: Tally) -> Verdict | None:
 
 
 def _are_too_few(tally: Tally) -> bool:
-    """Two or three words that repeat prove nothing, unless they are full names: what remains asks about
-    them."""
-    return tally.distinct.count < FEWEST and tally.share("full name form") < MOSTLY
+    """Two or three words that repeat prove nothing, unless they are full names; nor do a dozen that are not
+    on the list of names: trades, tools and towns are called as people are. What remains asks about them."""
+    if tally.share("full name form") >= MOSTLY:
+        return False
+    is_known = tally.known_share >= BORNE or tally.of_present(tally.cased) < SOME
+    return tally.distinct.count < FEWEST or not is_known
 
 
 def _are_addresses(tally: Tally) -> bool:

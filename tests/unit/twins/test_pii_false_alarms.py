@@ -161,3 +161,27 @@ def test_entries_of_archives_of_sequences_are_nobodys(subtests: pytest.Subtests)
     for title, values in columns.items():
         with subtests.test(title):
             assert scan(values, None).kind is Kind.CODE
+
+
+def test_a_dozen_words_that_repeat_are_names_where_the_list_of_names_has_them(
+    subtests: pytest.Subtests,
+) -> None:
+    columns = {
+        "trades": (
+            "Maurer",
+            "Schreiner",
+            "Bäcker",
+            "Dachdecker",
+            "Gärtner",
+            "Friseur",
+            "Tischler",
+            "Schneider",
+        ),
+        "tools": ("Hammer", "Zange", "Säge", "Bohrer", "Feile", "Schraube", "Nagel", "Meißel"),
+        "towns": ("Nitra", "Trnava", "Martin", "Poprad", "Zvolen", "Levice", "Senica", "Bardejov"),
+    }
+    for title, words in columns.items():
+        with subtests.test(title):
+            found = scan([*words] * 15, None)
+            assert (found.classification, found.proposed) == (Class.NONE, Action.DROP)
+    assert scan(["Marco", "Giulia", "Paolo", "Francesca", "Luca", "Chiara"] * 15, None).kind is Kind.PERSON
