@@ -68,7 +68,10 @@ _PERSON = re.compile(
     r"(?:sub|subj|subject|pat|patient|participant|pt|ptid|case|proband|person)[-_ ]?[A-Za-z]{0,6}\d{1,10}",
     re.IGNORECASE,
 )
-_HANDLE = re.compile(r"@[A-Za-z0-9_.]{2,30}|(?:live|skype|sip|xmpp|acct):[A-Za-z0-9_.@-]{2,60}")
+_HANDLE = re.compile(
+    # behind the domain of a network, as machines name who is logged on
+    r"[A-Z][A-Z0-9-]{1,14}\\[A-Za-z0-9._-]{2,30}|@[A-Za-z0-9_.]{2,30}|(?:live|skype|sip|xmpp|acct):[A-Za-z0-9_.@-]{2,60}"
+)
 _MIXED = re.compile(
     r"(?=(?:[^\d]{0,20}\d){3})(?=[\W\d_]{0,64}[^\W\d_])[^\W_](?:[^\W_]|[_.\-/]){3,63}|"
     # signs in any order, behind the letters of a study or an archive

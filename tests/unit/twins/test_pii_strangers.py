@@ -136,6 +136,11 @@ IDENTIFY = (
         [f"linkedin.com/in/{GIVEN[at % 26]}-{at}" for at in range(ROWS)],
         Kind.URL,
     ),
+    (
+        "accounts behind a domain",
+        [f"CLINIC\\{given}{at % 4}" for at, given in enumerate(GIVEN)],
+        Kind.USERNAME,
+    ),
     ("accounts behind a scheme", [f"live:{given}{some(DIGITS, 2)}" for given in GIVEN], Kind.USERNAME),
     (
         "an office and a number, of which the second is always the larger",
