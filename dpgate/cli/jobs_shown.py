@@ -84,13 +84,11 @@ def _visible(job: Job) -> str:
 def ahead(job: Job, mine: Sequence[Job], now: datetime) -> str:
     """Of its author's own jobs alone: of others' nobody is told, since when one ends can depend on data."""
     before = [each for each in mine if each.id != job.id and each.raw["created_at"] < job.raw["created_at"]]
-    until, last = (
-        "",
-        max((each for each in before if each.due_at), key=lambda each: each.due_at, default=None),
-    )
-    if last and last.due_at:
-        due = datetime.fromisoformat(last.due_at)
-        when = f"{_visible(last)} {due:%H:%M} UTC" if now <= due + CLOCKS_APART else "late"
+    until, dues = "", [(each.due_at, _visible(each)) for each in before if each.due_at]
+    if dues:
+        due_at, visible = max(dues)
+        due = datetime.fromisoformat(due_at)
+        when = f"{visible} {due:%H:%M} UTC" if now <= due + CLOCKS_APART else "late"
         until = f", of which the last that runs is {when}"
     some = "1 of your jobs is" if len(before) == 1 else f"{len(before)} of your jobs are"
     told = f"{some} ahead of it{until}. Its own time begins behind what is ahead, also of others' jobs."
