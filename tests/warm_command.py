@@ -7,9 +7,11 @@ A call is a process all the same, with its own arguments, folder, environment an
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -22,6 +24,7 @@ from typing import NoReturn
 from waiting import wait_until
 
 ROOT = Path(__file__).parents[1]
+_PR_SET_PDEATHSIG = 1
 _CLIENT = """#!{python} -ISs
 import json, os, socket, sys
 with socket.socket(socket.AF_UNIX) as server:
@@ -56,6 +59,7 @@ def warm_command(folder: Path) -> Iterator[Path]:
 
 def serve(address: str) -> NoReturn:
     """Until it is killed, a child for each call. They share the imports, and what was seen of this host."""
+    _end_with_parent()
     from known_image import one_look
     from looked_image import looked_before
 
@@ -82,6 +86,11 @@ def _serve(address: str) -> NoReturn:
             _reap()
 
 
+def _end_with_parent() -> None:
+    """Also where a run of tests is killed, which closes no context."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 def _reap() -> None:
     try:
         while os.waitpid(-1, os.WNOHANG)[0]:
@@ -94,6 +103,7 @@ def _answer(caller: socket.socket) -> None:
     """In a child: become the caller's process, run, tell the code."""
     from dpgate.cli.app import run
 
+    _end_with_parent()
     code = 70
     try:
         head, streams, _, _ = socket.recv_fds(caller, 4, 3)
