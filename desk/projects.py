@@ -6,7 +6,6 @@ from dataclasses import asdict
 from datetime import UTC, date, datetime
 from functools import partial
 
-import sqlalchemy as sa
 from pydantic import BaseModel, Field
 
 from desk.grants import GrantView, Shares
@@ -103,19 +102,20 @@ def make_project(database: Database, user: User, new: NewProject) -> ProjectView
 @needs(Permission.PROJECT_READ)
 def list_projects(database: Database, user: User) -> list[ProjectView]:
     with database.reading() as connection:
-        found = projects.visible_to(connection, user)
-        return all_but_spoilt(partial(_view, connection, project, user) for project in found)
+
+        def view(project: Project) -> ProjectView:
+            granted = grants.of_project(connection, project.name, user)
+            return ProjectView.of(project, granted, grants.shares(connection, granted), datetime.now(UTC))
+
+        return all_but_spoilt(partial(view, found) for found in projects.visible_to(connection, user))
 
 
 @needs(Permission.PROJECT_READ)
 def get_project(database: Database, user: User, project: Slug) -> ProjectView:
     with database.reading() as connection:
-        return _view(connection, projects.get_visible(connection, project, user), user)
-
-
-def _view(connection: sa.Connection, found: Project, user: User) -> ProjectView:
-    granted = grants.of_project(connection, found.name, user)
-    return ProjectView.of(found, granted, grants.shares(connection, granted), datetime.now(UTC))
+        found = projects.get_visible(connection, project, user)
+        granted = grants.of_project(connection, project, user)
+        return ProjectView.of(found, granted, grants.shares(connection, granted), datetime.now(UTC))
 
 
 @needs(Permission.PROJECT_READ)

@@ -218,9 +218,8 @@ class Reason(StrEnum):
     DATASET_WITHDRAWN = "the data set was withdrawn before the job was charged; ask its rights holder"
     WORKERS_LOST = "the platform's workers failed repeatedly; ask the operator"
     LEDGER_BEHIND = (
-        "the database does not agree with the worker zone's own ledger, as after a restore from a backup, or "
-        "an account in it cannot be read, which the page Operation names; nothing is charged or released "
-        "until the operator has run dpgate ledger catch-up"
+        "the database does not agree with the worker zone's ledger, as after a restore, or cannot be read; "
+        "nothing is charged or released until the operator has run dpgate ledger catch-up"
     )
     LEDGER_MISSING = (
         "the worker zone's own ledger is missing, cannot be read or has no room; nothing is charged or "

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from domain.errors import NotReady, Spoilt
 from domain.states import JobState, LedgerAction, is_terminal
 from store.database import Database, insert_once
-from store.ledger import account_of, check_readable
+from store.ledger import account_of
 from store.tables import (
     accounts,
     audit_events,
@@ -30,13 +30,24 @@ ANOTHER_LEDGER = (
     "that one in DPGATE_ZONE_FOLDER, or put its ledger.sqlite back"
 )
 NAME_IT = "name the one that the platform was started with, in DPGATE_DATABASE_URL or with --database-url"
+_CHARGED = sa.select(accounts).where(
+    sa.or_(
+        (accounts.c.cohort == sa.bindparam("cohort", type_=sa.String)) & (accounts.c.kind == "cohort"),
+        accounts.c.id.in_(
+            sa.select(ledger_entries.c.account_id).where(
+                ledger_entries.c.job_id == sa.bindparam("job", type_=sa.String)
+            )
+        ),
+    )
+)
 _UNDER_WAY = (JobState.RUNNING, JobState.AGGREGATING)
 
 
-def accounts_are_read(connection: sa.Connection, *, job_id: str, cohort: str) -> bool:
+def accounts_read(connection: sa.Connection, job_id: str, cohort: str) -> bool:
     """Whether the accounts that the job is charged to can be read, all of them."""
     try:
-        check_readable(connection, job_id=job_id, cohort=cohort)
+        for row in connection.execute(_CHARGED, {"job": job_id, "cohort": cohort}):
+            account_of(row)
     except Spoilt as error:
         log.error("%s", error.sentence)
         return False

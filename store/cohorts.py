@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 
 import sqlalchemy as sa
 
 from domain.budget import FIELDS, Accounting
 from domain.dataset import Declaration
-from domain.errors import Conflict, InvalidRequest
+from domain.errors import Conflict, InvalidRequest, Spoilt
 from privacy.cost import Currency, format_amount
 from store import ledger
 from store.database import insert_once
-from store.tables import cohorts
+from store.tables import accounts, cohorts
 
 
 def join(connection: sa.Connection, *, cohort: str, owner: str, now: datetime) -> None:
@@ -59,3 +59,14 @@ def _other_budget(cohort: str, account: ledger.Account) -> InvalidRequest:
         f"the cohort {cohort} has a budget of {cap} {account.currency} for all its versions.",
         "Declare the same: registering again neither resets nor raises it.",
     )
+
+
+def unreadable(connection: sa.Connection, *, among: Collection[str] | None) -> list[Spoilt]:
+    """The budgets of all cohorts, or of these, of which an account cannot be read."""
+    found = dict[str, Spoilt]()
+    for row in connection.execute(sa.select(accounts).order_by(accounts.c.id)):
+        try:
+            ledger.account_of(row)
+        except Spoilt as error:
+            found.setdefault(str(row.cohort), error)
+    return [error for cohort, error in found.items() if among is None or cohort in among]

@@ -16,7 +16,7 @@ from domain.job import Job
 from domain.permissions import User, may_see_dataset
 from domain.policy import on_record
 from domain.refusals import admission
-from store import audit, cohorts, grants, ledger, policies, reviewers
+from store import audit, cohorts, grants, policies, reviewers
 from store.clock import is_over
 from store.database import insert_once
 from store.policies import policies as policy_rows
@@ -228,7 +228,7 @@ def unreadable(connection: sa.Connection, *, owner: str | None = None) -> list[S
             _dataset(row)
         except Spoilt as error:
             found.setdefault(row.name, error)
-    return [*found.values(), *ledger.unreadable(connection, among=cohorts_of if owner else None)]
+    return [*found.values(), *cohorts.unreadable(connection, among=cohorts_of if owner else None)]
 
 
 def importing(connection: sa.Connection, *, older_than_s: float, now: datetime) -> list[str]:

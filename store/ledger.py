@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import sqlalchemy as sa
 
-from domain.errors import PlatformError, RequestError, Spoilt
+from domain.errors import PlatformError, RequestError
 from domain.refusals import jobs as refusals
 from domain.states import LedgerAction
 from privacy.cost import Cost, Currency, format_amount
@@ -97,16 +97,6 @@ _RESERVED = (
         ledger_entries.c.action == LedgerAction.RESERVE.value,
     )
     .order_by(ledger_entries.c.account_id)
-)
-_CHARGED = sa.select(accounts).where(
-    sa.or_(
-        (accounts.c.cohort == sa.bindparam("cohort", type_=sa.String)) & (accounts.c.kind == "cohort"),
-        accounts.c.id.in_(
-            sa.select(ledger_entries.c.account_id).where(
-                ledger_entries.c.job_id == sa.bindparam("job", type_=sa.String)
-            )
-        ),
-    )
 )
 _AUTHOR: sa.BindParameter[str] = sa.bindparam("author", type_=sa.String)
 _COVERING = (
@@ -197,23 +187,6 @@ def charge(connection: sa.Connection, *, job_id: str, now: datetime) -> None:
 def refund(connection: sa.Connection, *, job_id: str, now: datetime) -> None:
     """Give a reservation back; only the job state table decides when that is allowed."""
     _settle(connection, _REFUND, job_id, now)
-
-
-def check_readable(connection: sa.Connection, *, job_id: str, cohort: str) -> None:
-    """Raises Spoilt where an account of the cohort, or one that covers the job, cannot be read."""
-    for row in connection.execute(_CHARGED, {"job": job_id, "cohort": cohort}):
-        account_of(row)
-
-
-def unreadable(connection: sa.Connection, *, among: Collection[str] | None) -> list[Spoilt]:
-    """The budgets of all cohorts, or of these, of which an account cannot be read."""
-    found = dict[str, Spoilt]()
-    for row in connection.execute(sa.select(accounts).order_by(accounts.c.id)):
-        try:
-            account_of(row)
-        except Spoilt as error:
-            found.setdefault(str(row.cohort), error)
-    return [error for cohort, error in found.items() if among is None or cohort in among]
 
 
 def standings(connection: sa.Connection, *, job_id: str, cohort: str) -> tuple[Standing, ...]:

@@ -224,9 +224,8 @@ def _behind(page: Page, connection: sa.Connection, job: Job, dataset: Dataset) -
         raise PlatformError("both ledgers are compared in a transaction that sees what others commit")
     if page.restored() is not None or agreement.ledger(connection) not in (None, page.identity()):
         return Reason.LEDGER_BEHIND
-    head = page.newest_head()
-    holds = head is None or agreement.trail_holds(connection, *head)
-    are_read = agreement.accounts_are_read(connection, job_id=job.id, cohort=dataset.cohort)
+    holds = (head := page.newest_head()) is None or agreement.trail_holds(connection, *head)
+    are_read = agreement.accounts_read(connection, job.id, dataset.cohort)
     return None if holds and are_read else Reason.LEDGER_BEHIND
 
 

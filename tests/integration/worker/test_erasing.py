@@ -259,17 +259,18 @@ def test_what_still_needs_the_key_comes_first(bench: Bench) -> None:
     job_id = ask(bench, TALL)
     while bench.job(job_id).state is not JobState.RUNNING or bench.sent.queue[0][0] != "publish":
         bench.deliver(bench.sent.queue.popleft())
-    with bench.database.transaction() as connection:
-        change = sa.update(job_rows).where(job_rows.c.id == job_id)
-        connection.execute(change.values(state=JobState.AGGREGATING))
     ask_for_it(bench)
+    assert bench.job(job_id).state is JobState.CANCELLED
+    change = sa.update(job_rows).where(job_rows.c.id == job_id)
+    with bench.database.transaction() as connection:  # a gateway of a version before left it at its release
+        connection.execute(change.values(state=JobState.AGGREGATING))
     erasing.erase(bench.zone)
     assert imported(bench, dataset.id).state is DatasetState.WITHDRAWN
     assert bench.zone.sealed.keys.names() == ["heights"]
     with bench.database.transaction() as connection, pytest.raises(Conflict, match="being erased"):
         erasures.check_none_waits(connection, "heights")
-    bench.drive()
-    assert bench.job(job_id).state is JobState.RELEASED
+    with bench.database.transaction() as connection:
+        connection.execute(change.values(state=JobState.CANCELLED))
     erasing.erase(bench.zone)
     assert imported(bench, dataset.id).state is DatasetState.ERASED
     with bench.database.reading() as connection:
