@@ -39,9 +39,9 @@ _FOR_ALL = re.compile(
     r"(derivatives/[^/]+/)*(dataset_description\.json|(README|CHANGES|LICENSE)(\.\w+)?|\.bidsignore)"
     r"|CITATION\.cff|[^/]+\.json|phenotype/[^/]+\.json|(code|stimuli)/.+"
 )
-# what BIDS lets everybody inherit from the root, where no name of a person or session is in front
+# what BIDS lets everybody inherit from the root, where no name of a person is in front
 _INHERITED = re.compile(
-    r"(?:(?!sub-|ses-)[a-z]+-[A-Za-z0-9+]+_)+"
+    r"(?:(?!sub-)[a-z]+-[A-Za-z0-9+]+_)*"
     r"(?:(?:events|channels|electrodes|optodes|aslcontext)\.tsv|dwi\.(?:bval|bvec))"
 )
 

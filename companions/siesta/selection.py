@@ -9,7 +9,7 @@ from pathlib import Path
 from companions.siesta.new_folder import new_folder, share, write_like
 from companions.siesta.people import Choice, by_name, choose, everybody
 from companions.siesta.places import Kept, check_public, keep, keeps_folder
-from companions.siesta.tree import Tree, read_tree
+from companions.siesta.tree import HISTORY, Tree, read_tree
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ def select(
     copies files instead of linking them. Raises DpgateError, and writes nothing, where a place may hold
     something of somebody who is to go.
     """
-    tree = read_tree(source, exclude=exclude)
+    tree = read_tree(source, exclude=exclude, passed_over=HISTORY)
     labels = everybody(tree)
     label = choose(participant, labels, folders=by_name(tree))
     choice = Choice(labels, frozenset({label}) if alone else frozenset(labels) - {label})

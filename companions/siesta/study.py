@@ -20,7 +20,7 @@ from companions.siesta.places import (
     read_rows,
 )
 from companions.siesta.tables import Table
-from companions.siesta.tree import Tree, find_below, read_tree
+from companions.siesta.tree import HISTORY, Tree, find_below, read_tree
 from dpgate.errors import DpgateError
 from worker.sealed_source import place_of
 from worker.stage import People, by_size
@@ -36,7 +36,7 @@ def open_study(folder: Path, *, public: Sequence[str] = (), exclude: Sequence[st
     Every file is somebody's, or a table with ids, or for all, by the rules of `leaveoneout`; so whoever is
     left out of an input is in no path, row or text of it. Raises DpgateError where that cannot be known.
     """
-    source = StudySource(read_tree(folder, exclude=exclude), tuple(public))
+    source = StudySource(read_tree(folder, exclude=exclude, passed_over=HISTORY), tuple(public))
     _ = source.sorted  # every refusal before the first run
     small, large = by_size(source.shared())
     return People(source, True, tuple(source.people), source.sorted.tables, small, large)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from dpgate.errors import DpgateError
+
+HISTORY = frozenset({".git", ".gitattributes", ".gitignore", ".gitmodules", ".datalad"})
+"""What version control keeps beside a data set: who goes is in there still, so it is in nobody's input."""
 
 
 @dataclass(frozen=True)
@@ -22,8 +25,9 @@ class Tree:
         return self.files[path].read_bytes()
 
 
-def read_tree(root: Path, *, exclude: Sequence[str] = ()) -> Tree:
-    """All of a folder but what lies at or below the excluded paths.
+def read_tree(root: Path, *, exclude: Sequence[str] = (), passed_over: Collection[str] = ()) -> Tree:
+    """All of a folder but what lies at or below the excluded paths, and those at its top that have a name to
+    be `passed_over`.
 
     Raises DpgateError for an excluded path that is not there, a link that leads out of the folder, to a
     folder or to nothing, a socket or the like, and a name that is not UTF-8.
@@ -38,7 +42,7 @@ def read_tree(root: Path, *, exclude: Sequence[str] = ()) -> Tree:
         above = pending.pop()
         for entry in sorted(os.scandir(root / above), key=lambda entry: entry.name):
             path = f"{above}/{entry.name}" if above else entry.name
-            if path in excluded:
+            if path in excluded or path in passed_over:
                 passed.add(path)
             elif entry.is_dir(follow_symlinks=False):
                 folders.append(_printable(path))

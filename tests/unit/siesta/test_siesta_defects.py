@@ -128,12 +128,12 @@ def test_9_cells_stay_what_they_were(tmp_path):
 
 
 def test_10_a_table_without_ids_is_kept_where_it_is_public(tmp_path):
-    root = write(tmp_path / "in", dataset() | {"events.tsv": "onset\n1\n"})
-    with pytest.raises(DpgateError, match=r"events\.tsv is a table without a column of participant ids"):
+    root = write(tmp_path / "in", dataset() | {"visits.tsv": "onset\n1\n"})
+    with pytest.raises(DpgateError, match=r"visits\.tsv is a table without a column of participant ids"):
         select(root, tmp_path / "out", "sub-1", alone=False)
-    select(root, tmp_path / "out", "sub-1", alone=False, public=["events.tsv"])
-    assert read(tmp_path / "out")["events.tsv"] == b"onset\n1\n"
-    assert open_study(root, public=["events.tsv"]).view([])["events.tsv"] == b"onset\n1\n"
+    select(root, tmp_path / "out", "sub-1", alone=False, public=["visits.tsv"])
+    assert read(tmp_path / "out")["visits.tsv"] == b"onset\n1\n"
+    assert open_study(root, public=["visits.tsv"]).view([])["visits.tsv"] == b"onset\n1\n"
 
 
 @pytest.mark.parametrize("participant", ["0", "-1", "99", "sub-99"])

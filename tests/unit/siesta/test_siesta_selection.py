@@ -122,10 +122,10 @@ def test_without_a_list_the_folders_are_the_people(tmp_path):
 @pytest.mark.parametrize(
     ("path", "content", "reason"),
     [
-        ("ses-1_events.tsv", "onset\n1\n", "without a column of participant ids"),
+        ("ses-1_physio.tsv", "onset\n1\n", "without a column of participant ids"),
         ("sourcedata/scan.dcm", "x", "may hold something of anybody"),
         ("derivatives/group/mean.nii", "x", "may hold something of anybody"),
-        (".git/config", "x", "may hold something of anybody"),
+        (".hidden/config", "x", "may hold something of anybody"),
     ],
 )
 def test_unknown_places_are_refused_or_declared_public_or_excluded(tmp_path, path, content, reason):

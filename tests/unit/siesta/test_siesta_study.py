@@ -39,19 +39,25 @@ INHERITED = {
     "task-rest_acq-fast_channels.tsv": "name\ttype\nCz\tEEG\n",
     "acq-b1000_dwi.bval": "0 1000\n",
     "dir-AP_dwi.bvec": "0 1\n0 0\n0 0\n",
+    "dwi.bval": "0 1000\n",
+    "events.tsv": "onset\tduration\n1\t2\n",
+    "ses-1_task-rest_events.tsv": "onset\tduration\n1\t2\n",
 }
+HISTORY = {".git/objects/sub-1": "sub-1", ".gitattributes": "sub-1_* annex", ".datalad/config": "sub-1"}
 
 
 def test_an_input_without_somebody_is_what_leaveoneout_writes(tmp_path):
     """With what BIDS has at the root for everybody in it, and no word about it being public."""
-    root = write(tmp_path / "in", dataset() | INHERITED)
+    root = write(tmp_path / "in", dataset() | INHERITED | HISTORY)
     for gone in PEOPLE:
         select(root, tmp_path / f"without-{gone}", f"sub-{gone}", alone=False)
         others = [label for label in PEOPLE if label != gone]
         assert view(root, *others) == read(tmp_path / f"without-{gone}")
     select(root, tmp_path / "alone", f"sub-{gone}", alone=True)
     assert view(root, gone) == read(tmp_path / "alone")
-    assert set(INHERITED) < set(read(tmp_path / "alone"))
+    kept = set(read(tmp_path / "alone"))
+    assert set(INHERITED) < kept
+    assert not kept & set(HISTORY)
 
 
 def test_rows_keep_the_order_of_their_table(tmp_path):
@@ -65,7 +71,7 @@ def test_rows_keep_the_order_of_their_table(tmp_path):
 @pytest.mark.parametrize(
     ("path", "content", "reason"),
     [
-        ("ses-1_task-rest_events.tsv", "onset\n1\n", "without a column of participant ids"),
+        ("ses-1_task-rest_physio.tsv", "onset\n1\n", "without a column of participant ids"),
         ("task-rest_desc-mean_timeseries.tsv", "onset\n1\n", "without a column of participant ids"),
         ("derivatives/a/task-rest_events.tsv", "onset\n1\n", "without a column of participant ids"),
         ("task-rest_events.tsv", "onset\tlike\n1\tx\n1\tsub-1\n", "line 3, column 'like' names sub-1,"),
