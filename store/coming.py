@@ -3,6 +3,7 @@ slots that jobs hold until they are due."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
@@ -76,6 +77,15 @@ def count_from_now(connection: sa.Connection, *, now: datetime, for_s: float) ->
         ahead = sa.and_(is_open, column.between(now + timedelta(seconds=TOGETHER_S), last))
         if connection.execute(sa.select(jobs.c.id).where(ahead).limit(1)).first() is not None:
             connection.execute(sa.update(jobs).where(ahead).values({column: now}))
+
+
+def not_held(connection: sa.Connection, job_ids: Sequence[str]) -> list[str]:
+    """Those of the jobs whose row nobody holds, in their order; the caller's until its transaction ends."""
+    mine = (
+        sa.select(jobs.c.id).where(jobs.c.id.in_(job_ids)).with_for_update(skip_locked=True, key_share=True)
+    )
+    free = set(connection.execute(mine).scalars())
+    return [job_id for job_id in job_ids if job_id in free]
 
 
 def _is_to_come(now: datetime) -> sa.ColumnElement[bool]:

@@ -38,10 +38,12 @@ class Database:
         *,
         pool_size: int = 5,
         patience_s: int | None = None,
+        lock_s: float | None = None,
         certificate_key: str | None = None,
     ) -> None:
         """`pool_size`: connections that are kept, one for each thread at best; ten more come and go.
         `patience_s`: of who has other things to do than wait for one who holds what they want.
+        `lock_s`: the seconds after which PostgreSQL refuses whoever waits for one row, table or turn.
         `certificate_key`: the id of the only key of certificates that is believed, whatever rows say."""
         self.url = url
         self.is_sqlite = url.startswith("sqlite")
@@ -68,7 +70,9 @@ class Database:
             return
         _read_every_time(self.engine)
         if patience_s is not None:
-            _end_statements(self.engine, after_s=patience_s)
+            _limit(self.engine, "statement_timeout", patience_s)
+        if lock_s is not None:
+            _limit(self.engine, "lock_timeout", lock_s)
 
     @contextmanager
     def transaction(self) -> Iterator[sa.Connection]:
@@ -251,10 +255,10 @@ def _read_every_time(engine: sa.Engine) -> None:
         connection.adapters.register_loader("date", _Day)
 
 
-def _end_statements(engine: sa.Engine, *, after_s: int) -> None:
+def _limit(engine: sa.Engine, setting: str, seconds: float) -> None:
     @event.listens_for(engine, "connect")
     def _on_connect(connection: Any, _record: Any) -> None:
-        connection.execute(f"SET statement_timeout = {after_s * 1000}")
+        connection.execute(f"SET {setting} = {round(seconds * 1000)}")
         connection.commit()  # or a rollback takes it back
 
 

@@ -30,8 +30,9 @@ log = logging.getLogger(__name__)
 
 
 def sweep(zone: WorkerZone) -> None:
-    """One round. A step that fails must not keep the others from mending."""
-    for step in (
+    """One round. A step that fails must not keep the others from mending. One that the database refused, as
+    where somebody holds what it needs, keeps the round from counting as ended: readiness says `late` then."""
+    steps = (
         resend_imports,
         remove_settled_deliveries,
         take_in,
@@ -51,12 +52,20 @@ def sweep(zone: WorkerZone) -> None:
         erase,
         announce_new_images,
         note_storage,
-        note_end,
-    ):
-        try:
-            step(zone)
-        except Exception as error:
-            log.error("%s: %s", step.__name__, without_its_text(error))
+    )
+    went_through = [_goes_through(zone, step) for step in steps]
+    if all(went_through):
+        _goes_through(zone, note_end)
+
+
+def _goes_through(zone: WorkerZone, step: Callable[[WorkerZone], None]) -> bool:
+    """False where the database refused it."""
+    try:
+        step(zone)
+    except Exception as error:
+        log.error("%s: %s", step.__name__, without_its_text(error))
+        return not isinstance(error, sa.exc.DBAPIError)
+    return True
 
 
 def resend_imports(zone: WorkerZone) -> None:
@@ -143,12 +152,18 @@ def _mend_aggregating(zone: WorkerZone, job_id: str) -> None:
 
 def _one_by_one(zone: WorkerZone, mend: Callable[[WorkerZone, str], None], job_ids: Iterable[str]) -> None:
     """A job whose row cannot be read keeps no other one from being taken up. It stays as it is: whoever
-    looks at what is stuck finds it."""
+    looks at what is stuck finds it. One that the database refuses keeps none either, and fails the step."""
+    refused = None
     for job_id in job_ids:
         try:
             mend(zone, job_id)
         except UNREADABLE as error:
             log.error("job %s cannot be read: %s", job_id, without_its_text(error))
+        except sa.exc.DBAPIError as error:
+            log.error("job %s is refused: %s", job_id, without_its_text(error))
+            refused = error
+    if refused is not None:
+        raise refused
 
 
 def remove_leftovers(zone: WorkerZone) -> None:
@@ -185,8 +200,10 @@ def note_end(zone: WorkerZone) -> None:
 
 
 def _long_in(zone: WorkerZone, state: JobState, for_s: float) -> list[str]:
-    with zone.database.reading() as connection:
-        return jobs.in_state(connection, state, now=zone.now(), for_s=for_s)
+    # whoever holds a row takes care of it, or is nobody that a sweep should wait for
+    with zone.database.transaction() as connection:
+        found = jobs.in_state(connection, state, now=zone.now(), for_s=for_s)
+        return coming.not_held(connection, found)
 
 
 def _may_nudge(zone: WorkerZone, job_id: str) -> bool:

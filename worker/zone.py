@@ -26,6 +26,10 @@ from worker.sandbox.host_image import Looks
 from worker.sandbox.profiles import Profile
 from worker.sandbox.slot_cores import core_of, cores
 
+LOCK_S = 10
+"""The longest wait for what somebody holds in the database. The gateway's account may hold a row, a table or
+the turn for ever; each message about it would keep one more process. The sweep sends it again."""
+
 
 class Messages(Protocol):
     """What the route sends to the workers: ids, never data."""
@@ -98,7 +102,7 @@ def open_zone(settings: WorkerSettings, *, image: HostImage, messages: Messages,
     sandbox = open_sandbox(settings, image)
     return WorkerZone(
         settings=settings,
-        database=Database(settings.database_url),
+        database=Database(settings.database_url, lock_s=LOCK_S),
         keys=keys,
         ledger=ZoneLedger(settings.ledger_file, key=keys.ledger, sealing=keys.drawn),
         sealed=SealedAreas(
