@@ -87,7 +87,8 @@ def places(body: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 def another(value: Any) -> Any:
     if isinstance(value, str):
-        return "2031-01-01T00:00:00Z" if value[4:5] == "-" and "T" in value else ("B" + value[1:] or "B")
+        first = "C" if value[:1] == "B" else "B"  # a signature begins with any letter
+        return "2031-01-01T00:00:00Z" if value[4:5] == "-" and "T" in value else first + value[1:]
     return 1 if value is None else value + 1
 
 
