@@ -25,6 +25,7 @@ from domain.errors import NotReady
 
 SQLITE_BUSY_S = 30
 PINNED = "dpgate_certificate_key"
+NO_ANSWER = sa.exc.OperationalError
 _LOOK_AGAIN_S = 0.01
 _LEAST_CONNECT_S = 2  # libpq takes less for this
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
+from fastapi.concurrency import run_in_threadpool
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.types import ExceptionHandler
@@ -20,10 +21,12 @@ from domain.errors import (
     TooMany,
     UnderMaintenance,
 )
+from domain.permissions import User
 from domain.places import place
 from gateway.pages.layout import page
 from gateway.pages.session import logged_in
 from gateway.problems import STATUS
+from store.database import NO_ANSWER
 
 API = "/api/"
 TITLES = {
@@ -49,7 +52,8 @@ def _by_audience(for_programs: ExceptionHandler, for_people: Any) -> Any:
     async def answer(request: Request, error: Exception) -> Any:
         if request.url.path.startswith(API):
             return await for_programs(request, error)  # type: ignore[arg-type, misc]
-        return for_people(request, error)
+        # to look for a menu asks the database, and this thread answers everybody
+        return await run_in_threadpool(for_people, request, error)
 
     return answer
 
@@ -95,7 +99,7 @@ def _page(
     return page(
         request,
         "problem.html",
-        user=logged_in(request),
+        user=_reader(request),
         status=status,
         title=title,
         number=status,
@@ -105,6 +109,14 @@ def _page(
         kept=kept,
         again=request.url.path,
     )
+
+
+def _reader(request: Request) -> User | None:
+    """Whose menu the page has. A page that says what is wrong has none where the database does not answer."""
+    try:
+        return logged_in(request)
+    except NO_ANSWER:
+        return None
 
 
 def _shown(problem: FieldProblem) -> FieldProblem:

@@ -80,7 +80,9 @@ def page_user(request: Request, database: TheDatabase) -> User:
 def logged_in(request: Request) -> User | None:
     """Who is logged in, if anybody; what they may do is asked elsewhere."""
     database: Database = request.app.state.database
-    token = request.cookies.get(cookie_name(request, COOKIE), "")
+    token = request.cookies.get(cookie_name(request, COOKIE))
+    if not token:
+        return None
     with database.reading() as connection:
         try:
             return sessions.find(connection, token, datetime.now(UTC)).user

@@ -8,6 +8,7 @@ import json
 import re
 
 import pytest
+import sqlalchemy as sa
 from browsing import Browser
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.select import Select
@@ -185,3 +186,15 @@ def test_a_registration_with_scripts_and_keyboard(console: Console, browser: Bro
     assert browser.arrives("Tables")
     unexpected = [text for text in browser.complaints() if "status of 422" not in text]
     assert unexpected == []
+
+
+def test_a_page_of_an_error_needs_no_database(console: Console) -> None:
+    """It shows the menu of whoever is logged in, and without an answer none: it says what it has to say."""
+    with console.visit("ada") as ada:
+        known = ada.get("/nowhere")
+        with console.database.transaction() as connection:
+            connection.execute(sa.text("ALTER TABLE sessions RENAME TO gone"))
+        answer = ada.get("/nowhere")
+    for each in (known, answer):
+        assert (each.status_code, "There is no such page" in words(each)) == (404, True)
+    assert ('class="menu"' in known.text, 'class="menu"' in answer.text) == (True, False)
