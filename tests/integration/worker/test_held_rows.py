@@ -48,7 +48,10 @@ def held(postgresql_url: str, *statements: str) -> Iterator[sa.Connection]:
         for statement in statements:
             connection.execute(sa.text(statement))
         yield connection
-        connection.invalidate()
+        # a connection that is only closed lets go when its server process has noticed
+        connection.rollback()
+        connection.execute(sa.text("SELECT pg_advisory_unlock_all()"))
+        connection.rollback()
 
 
 def ended(bench: Bench) -> bool:
