@@ -18,6 +18,7 @@ from domain.errors import (
     NotAllowed,
     NotFound,
     RequestError,
+    Spoilt,
     TooMany,
     UnderMaintenance,
 )
@@ -69,7 +70,8 @@ def _refused(request: Request, error: RequestError) -> Response:
     else:
         problems = [_shown(problem) for problem in error.problems]
     title = "You may not do this" if isinstance(error, NotAllowed) else error.title
-    title = "This has changed in the meantime" if isinstance(error, Conflict) else title
+    if isinstance(error, Conflict) and not isinstance(error, Spoilt):
+        title = "This has changed in the meantime"
     kept = getattr(request.state, "typed", []) if isinstance(error, UnderMaintenance) else []
     answer = _page(request, status, title, problems, kept=kept)
     if isinstance(error, TooMany | UnderMaintenance):

@@ -198,3 +198,14 @@ def test_a_page_of_an_error_needs_no_database(console: Console) -> None:
     for each in (known, answer):
         assert (each.status_code, "There is no such page" in words(each)) == (404, True)
     assert ('class="menu"' in known.text, 'class="menu"' in answer.text) == (True, False)
+
+
+def test_a_budget_that_cannot_be_read_has_not_changed(console: Console) -> None:
+    """It is no conflict with what somebody else did."""
+    with console.database.transaction() as connection:
+        connection.execute(sa.text("UPDATE accounts SET spent = 'much' WHERE kind = 'cohort'"))
+    with console.visit("ada") as ada:
+        answer = ada.get("/budget/heights")
+    assert answer.status_code == 409
+    assert "The record cannot be read" in words(answer)
+    assert "changed in the meantime" not in words(answer)
