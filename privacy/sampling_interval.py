@@ -32,8 +32,9 @@ def sampling_interval(
     Measured coverage for normal data, 10 to 50 people a block and epsilon 1 or 4: 94% to 98% for means and
     for medians of 50 blocks or more. It leans on outputs of blocks being about normal and unbiased: neither
     the noise nor this interval sees that an analysis is biased in small blocks or that outputs were clamped.
-    Of yes-or-no answers 75% to 99% of the intervals of means held the population's, of answers with a long
-    tail 73% to 96%; of medians whose blocks are few or nearly agree, as few as 40%.
+    Of yes-or-no answers 74% to 99% of the intervals of means held the population's, of answers with a long
+    tail 74% to 95%, of those that heap at a bound 71% to 93%; of medians whose blocks are few or nearly
+    agree, as few as 40%.
     """
     spread = block_spread(quartiles)
     half = _NORMAL_95**2 * (variance + spread**2 / blocks)
